@@ -1,0 +1,48 @@
+# make run    sets everything up and starts the platform on http://127.0.0.1:8005
+# make test   sets everything up and runs the tests, with their own PostgreSQL and Redis
+# make check  format, lint, types, import rules and tests: what CI runs
+
+PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13,$(if $(shell $(p) -c 'import sys; print(1 if sys.version_info >= (3, 11) else "")' 2>/dev/null),$(p))))
+BIN := .venv/bin
+# Empty settings of the caller's shell must not leak into the tests.
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lint lock wheel clean install install-dev python
+
+help: ## list what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+python:
+	@test -n "$(PYTHON)" || { echo "setup: Python 3.11 or newer is needed and was not found; set PYTHON=/path/to/python3.11"; exit 1; }
+
+install: python
+	@$(PYTHON) scripts/install.py run
+
+install-dev: python
+	@$(PYTHON) scripts/install.py dev
+
+run: install ## set everything up and start the platform
+	@exec $(BIN)/crawler up
+
+test: install-dev ## set everything up and run the tests on SQLite and on PostgreSQL
+	@scripts/test
+
+check: install-dev lint test ## what CI runs
+
+lint: install-dev ## format check, ruff, mypy, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-dev ## format the code and sort imports
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
+
+lock: install-dev ## pin the dependencies anew
+	scripts/lock
+
+wheel: install-dev ## build the wheel into dist/
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+
+clean: ## remove the environment and caches; var/ (your data) stays
+	rm -rf .venv .venv.lock dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Who may do what: users and roles, API tokens, audit log, idempotency, rate limits."""

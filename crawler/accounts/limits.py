@@ -1,0 +1,131 @@
+"""Rate limits: so many requests a minute for each token and class of endpoint.
+
+A minute begins with the first request. Counts live in Redis when it is set, else in the database, so
+they hold across server processes; when Redis is away the database counts.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.conf import settings
+from django.db import connection
+from redis import Redis, RedisError
+
+from crawler.foundation.clock import clock_of
+from crawler.foundation.config import Config
+from crawler.foundation.errors import RateLimited
+
+log = logging.getLogger(__name__)
+
+WINDOW_SECONDS = 60
+JOBS, DATA, MONITORING = "jobs", "data", "monitoring"
+MONITORING_PATHS = ("/api/v1/processes", "/api/v1/frontier/stats")
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Where a subject stands in its minute."""
+
+    endpoint_class: str
+    limit: int
+    used: int
+    seconds_left: float
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+    @property
+    def exceeded(self) -> bool:
+        return self.used > self.limit
+
+    def headers(self) -> dict[str, str]:
+        left = math.ceil(self.seconds_left)
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(self.remaining),
+            "X-RateLimit-Reset": str(math.ceil(time.time() + self.seconds_left)),
+            "RateLimit-Policy": f'"{self.endpoint_class}";q={self.limit};w={WINDOW_SECONDS}',
+            "RateLimit": f'"{self.endpoint_class}";r={self.remaining};t={left}',
+        }
+
+    def problem(self) -> RateLimited:
+        wait = str(max(1, math.ceil(self.seconds_left)))
+        reason = f"more than {self.limit} {self.endpoint_class} requests in a minute; wait {wait} s"
+        return RateLimited(reason=reason, headers={"Retry-After": wait})
+
+
+def endpoint_class(method: str, path: str) -> str:
+    if method not in READING:
+        return JOBS
+    return MONITORING if path.startswith(MONITORING_PATHS) else DATA
+
+
+def limit_of(name: str) -> int:
+    config: Config = settings.CRAWLSPACE
+    return {JOBS: config.rate_limit_jobs, DATA: config.rate_limit_data, MONITORING: config.rate_limit_monitoring}[name]
+
+
+def count(subject: str, name: str) -> Usage | None:
+    """Count one request. None where there is no limit."""
+    limit = limit_of(name)
+    if not limit:
+        return None
+    used, seconds_left = _count(subject, name)
+    return Usage(name, limit, used, seconds_left)
+
+
+def _count(subject: str, name: str) -> tuple[int, float]:
+    if url := settings.CRAWLSPACE.redis_url:
+        try:
+            return count_in_redis(redis_client(url), subject, name)
+        except RedisError as error:
+            log.warning("Redis cannot be reached; the database counts requests", extra={"error": str(error)})
+    return count_in_database(subject, name)
+
+
+COUNT_SQL = """
+    INSERT INTO accounts_ratewindow AS was (subject, endpoint_class, used, ends_at)
+    VALUES (%s, %s, 1, {now} + %s)
+    ON CONFLICT (subject, endpoint_class) DO UPDATE SET
+        used = CASE WHEN was.ends_at > {now} THEN was.used + 1 ELSE 1 END,
+        ends_at = CASE WHEN was.ends_at > {now} THEN was.ends_at ELSE excluded.ends_at END
+    RETURNING used, ends_at - {now}
+"""
+
+
+def count_in_database(subject: str, name: str) -> tuple[int, float]:
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_SQL.format(now=clock_of().epoch), [subject, name, WINDOW_SECONDS])
+        used, seconds_left = cursor.fetchone()
+    return used, max(0.0, seconds_left)
+
+
+COUNT_LUA = """
+local used = redis.call('INCR', KEYS[1])
+if used == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return {used, redis.call('PTTL', KEYS[1])}
+"""
+
+
+def count_in_redis(client: Redis, subject: str, name: str) -> tuple[int, float]:
+    used, milliseconds = client.eval(COUNT_LUA, 1, f"rate:{subject}:{name}", WINDOW_SECONDS * 1000)
+    return int(used), max(0, int(milliseconds)) / 1000
+
+
+@lru_cache(maxsize=4)
+def redis_client(url: str) -> Redis:
+    return Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
+
+
+def purge() -> int:
+    """Forget minutes that ended long ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM accounts_ratewindow WHERE ends_at < {clock_of().epoch} - 3600", [])
+        return int(cursor.rowcount)

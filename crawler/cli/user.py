@@ -1,0 +1,60 @@
+import secrets
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from crawler.cli.problems import MISUSED, fail
+from crawler.cli.ready import load_django
+
+app = typer.Typer(help="Users: create, list, set a password.", no_args_is_help=True)
+
+ROLES = ("admin", "operator", "viewer")
+
+
+@app.command()
+def create(
+    username: str,
+    role: Annotated[str, typer.Option(help="admin, operator or viewer.")] = "viewer",
+) -> None:
+    """Create a user with a random password and print it, once."""
+    if role not in ROLES:
+        fail(f"--role: {role!r} is unknown; choose one of {', '.join(ROLES)}", MISUSED)
+    load_django()
+    from crawler.accounts import actions
+    from crawler.accounts.actors import actor_of_terminal
+
+    password = secrets.token_urlsafe(12)
+    actions.create_user(actor_of_terminal(), username, password=password, role=role)
+    print(f"user      {username}\nrole      {role}\npassword  {password}")
+
+
+@app.command("list")
+def list_users() -> None:
+    """List users and their roles."""
+    load_django()
+    from crawler.accounts.models import User
+
+    table = Table("user", "role", "active", "last login", box=box.SIMPLE, pad_edge=False)
+    for user in User.objects.all():
+        login = user.last_login.strftime("%Y-%m-%d %H:%M") if user.last_login else "-"
+        table.add_row(user.username, user.role, "yes" if user.is_active else "no", login)
+    Console().print(table)
+
+
+@app.command()
+def password(username: str) -> None:
+    """Give a user a new random password and print it, once."""
+    load_django()
+    from crawler.accounts import actions
+    from crawler.accounts.actors import actor_of_terminal
+    from crawler.accounts.models import User
+
+    user = User.objects.filter(username=username).first() or fail(
+        f"there is no user {username!r}; see: crawler user list"
+    )
+    chosen = secrets.token_urlsafe(12)
+    actions.set_password(actor_of_terminal(), user, chosen)
+    print(f"password  {chosen}")

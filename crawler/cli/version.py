@@ -1,0 +1,6 @@
+from crawler import __version__
+
+
+def version() -> None:
+    """Print the version."""
+    print(f"crawlspace {__version__}")

@@ -1,0 +1,1 @@
+"""Puts the apps together: Django settings, addresses, server, supervisor."""

@@ -1,0 +1,69 @@
+"""The first start makes an admin and a token and writes them down once."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from django.db import transaction
+
+from crawler.accounts import actions
+from crawler.accounts.actors import SYSTEM
+from crawler.accounts.models import User
+from crawler.accounts.roles import Role
+from crawler.foundation.config import Config
+
+ADMIN_USER = "admin"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a newcomer needs. The bot fields are filled as soon as bots exist."""
+
+    dashboard_url: str
+    admin_url: str
+    admin_user: str
+    admin_password: str
+    api_token: str
+    bot_id: str | None = None
+    bot_token: str | None = None
+
+
+def credentials_path(config: Config) -> Path:
+    return config.home / "credentials.json"
+
+
+@transaction.atomic
+def create_first_admin(config: Config) -> Credentials | None:
+    """None when there are users already.
+
+    The file is written before the commit: a crash in between leaves no user, and the next start writes both anew.
+    """
+    if User.objects.exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    admin = actions.create_user(SYSTEM, ADMIN_USER, password=password, role=Role.ADMIN)
+    _, token = actions.issue_token(SYSTEM, admin, "first token")
+    made = Credentials(
+        dashboard_url=f"{config.base_url}/dashboard/",
+        admin_url=f"{config.base_url}{config.admin_path}",
+        admin_user=admin.username,
+        admin_password=password,
+        api_token=token,
+    )
+    write_private(credentials_path(config), json.dumps(asdict(made), indent=2) + "\n")
+    return made
+
+
+def write_private(path: Path, text: str) -> None:
+    """Whole or not at all, and readable by the owner only."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

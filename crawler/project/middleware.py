@@ -1,0 +1,76 @@
+"""The outermost layers: every answer has an id and a log line, every API error its family's shape."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from crawler.foundation import context
+from crawler.foundation.errors import family_of, is_rendered, problem_for_status, render
+from crawler.foundation.ids import short_id
+
+log = logging.getLogger("crawler.requests")
+
+Handler = Callable[[HttpRequest], HttpResponse]
+# An id that a proxy or client brought is kept when it cannot hurt a log or a header.
+FOREIGN_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+QUIET_PATHS = ("/healthz", "/readyz", "/static/")
+
+
+class RequestContext:
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        brought = request.headers.get("X-Request-ID", "")
+        request_id = brought if FOREIGN_ID.fullmatch(brought) else short_id("req")
+        reset = context.request_id.set(request_id)
+        began = time.perf_counter()
+        try:
+            response = self.get_response(request)
+            response["X-Request-ID"] = request_id
+            log_request(request, response, time.perf_counter() - began)
+            return response
+        finally:
+            context.request_id.reset(reset)
+
+
+def log_request(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
+    level = logging.DEBUG if request.path.startswith(QUIET_PATHS) else logging.INFO
+    if response.status_code >= 500:
+        level = logging.ERROR
+    actor = getattr(request, "actor", None)
+    facts = {
+        "method": request.method,
+        "path": request.path,
+        "status": response.status_code,
+        "milliseconds": round(seconds * 1000, 1),
+        "actor": actor.label if actor else None,
+    }
+    log.log(level, "%s %s %s", request.method, request.path, response.status_code, extra=facts)
+
+
+class ApiEnvelope:
+    """Whatever went wrong below, and however it was answered: an API answers in its own words."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        family = family_of(request.path)
+        if family is None or response.status_code < 400 or is_rendered(response) or is_replayed(response):
+            return response
+        answer = render(problem_for_status(response.status_code), family)
+        for name, value in response.items():
+            if name not in ("Content-Type", "Content-Length"):
+                answer[name] = value
+        return answer
+
+
+def is_replayed(response: HttpResponse) -> bool:
+    return "Idempotent-Replayed" in response

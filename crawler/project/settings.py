@@ -1,0 +1,110 @@
+"""Django's settings, derived from the platform's own (crawler.foundation.config)."""
+
+from crawler.foundation import logs
+from crawler.foundation.config import ensure_secret_key, load
+from crawler.project.databases import django_database
+
+CRAWLSPACE = load()
+
+SECRET_KEY = ensure_secret_key(CRAWLSPACE)
+DEBUG = False
+ALLOWED_HOSTS = list(CRAWLSPACE.allowed_hosts)
+ROOT_URLCONF = "crawler.project.urls"
+WSGI_APPLICATION = "crawler.project.wsgi.application"
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "ninja",
+    "crawler.accounts",
+    "crawler.processes",
+    "crawler.dashboard",
+]
+
+MIDDLEWARE = [
+    "crawler.project.middleware.RequestContext",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crawler.project.middleware.ApiEnvelope",
+    "crawler.accounts.middleware.ApiGate",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": django_database(CRAWLSPACE)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LOGGING = logs.configuration(CRAWLSPACE.log_level)
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/dashboard/"
+LOGOUT_REDIRECT_URL = "/login/"
+
+# Cookies are only sent over TLS where people reach us over TLS.
+BEHIND_TLS = CRAWLSPACE.public_url.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_NAME = "crawlspace_session"
+CSRF_COOKIE_NAME = "crawlspace_csrf"
+CSRF_TRUSTED_ORIGINS = [CRAWLSPACE.public_url] if BEHIND_TLS else []
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+# Served straight from the packages: nothing to collect, nothing to forget.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+NINJA_PAGINATION_MAX_LIMIT = 1000
+
+UNFOLD = {
+    "SITE_TITLE": "Crawlspace admin",
+    "SITE_HEADER": "Crawlspace",
+    "SITE_URL": "/dashboard/",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {
+        "primary": {
+            "50": "236 253 245", "100": "209 250 229", "200": "167 243 208", "300": "110 231 183",
+            "400": "52 211 153", "500": "16 150 110", "600": "5 120 90", "700": "4 100 75",
+            "800": "6 78 59", "900": "6 64 50", "950": "2 44 34",
+        },
+    },
+}  # fmt: skip
