@@ -4,9 +4,8 @@
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13,$(if $(shell $(p) -c 'import sys; print(1 if sys.version_info >= (3, 11) else "")' 2>/dev/null),$(p))))
 BIN := .venv/bin
-# Empty settings of the caller's shell must not leak into the tests.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint lock wheel clean install install-dev python
+.PHONY: help run test check format lint lock snapshots wheel clean install install-dev python
 
 help: ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -37,6 +36,9 @@ lint: install-dev ## format check, ruff, mypy, import rules
 format: install-dev ## format the code and sort imports
 	$(BIN)/ruff check --fix --select I .
 	$(BIN)/ruff format .
+
+snapshots: install-dev ## record the OpenAPI description after a wanted change
+	$(BIN)/python scripts/snapshots.py
 
 lock: install-dev ## pin the dependencies anew
 	scripts/lock

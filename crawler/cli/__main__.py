@@ -1,3 +1,5 @@
 from crawler.cli import main
 
-main()
+# The server's processes import this module again.
+if __name__ == "__main__":
+    main()

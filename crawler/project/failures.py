@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.shortcuts import render as render_page
 
 from crawler.foundation import context
@@ -27,9 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if isinstance(exception, RequestDataTooBig):
-        return answer(request, TooLarge())
-    return answer(request, InvalidInput("The request is malformed or for a host that is not in ALLOWED_HOSTS"))
+    return answer(request, problem_of(exception))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -49,6 +47,12 @@ def problem_of(error: Exception) -> Problem:
     """What to tell about an exception that nobody expected; the whole of it goes to the log only."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge()
+    if isinstance(error, DisallowedHost):
+        return InvalidInput("This host name is not in ALLOWED_HOSTS", field="Host", reason="is not in ALLOWED_HOSTS")
+    if isinstance(error, SuspiciousOperation | BadRequest | UnreadablePostError):
+        return InvalidInput("The request is malformed")
     log.error("unhandled %s", type(error).__name__, exc_info=error)
     if isinstance(error, OperationalError | InterfaceError):
         return Unavailable("The database cannot be reached", headers={"Retry-After": "5"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
@@ -15,6 +17,8 @@ GRACE_SECONDS = 5
 
 def serve(config: Config) -> None:
     """Until SIGINT or SIGTERM."""
+    # A forked process would share the parent's database connections, and its pool would have no threads.
+    multiprocessing.set_start_method("spawn", force=True)
     Granian(
         "crawler.project.wsgi:application",
         address=config.bind_address,

@@ -6,9 +6,10 @@ import os
 import socket
 import tempfile
 
-from django.db import DatabaseError, InterfaceError, connection
+import psycopg
+from django.db import DatabaseError, InterfaceError
 
-from crawler.foundation.config import Config
+from crawler.foundation.config import Config, Database
 from crawler.project.migrations import pending_migrations, unknown_migrations
 
 
@@ -30,15 +31,23 @@ def check_home(config: Config) -> None:
 def check_database(config: Config) -> None:
     """The database answers, and was not written by a newer version."""
     try:
-        connection.ensure_connection()
+        probe_server(config.database_url)
         unknown = unknown_migrations()
-    except (DatabaseError, InterfaceError) as error:
+    except (DatabaseError, InterfaceError, psycopg.Error) as error:
         raise StartupProblem(f"cannot use the database {config.database_url}: {first_line(error)}") from None
     if unknown:
         app, name = unknown[-1]
         raise StartupProblem(
             f"the database {config.database_url} is newer than this code (it has {app}.{name}); upgrade crawlspace"
         )
+
+
+def probe_server(database: Database) -> None:
+    """One direct connection: the pool would try for half a minute and then not say why."""
+    if database.vendor == "postgresql":
+        login = {"user": database.user or None, "password": database.password or None}
+        place = {"host": database.host or None, "port": database.port or None, "dbname": database.name}
+        psycopg.connect(**{"connect_timeout": "10", **database.options, **login, **place}).close()  # type: ignore[arg-type]
 
 
 def check_migrated() -> None:

@@ -86,6 +86,8 @@ class Supervisor:
         code = child.process.returncode if child.process else 0
         child.crashes = 1 if now - child.started_at > HEALTHY_SECONDS else child.crashes + 1
         pause = min(LONGEST_PAUSE_SECONDS, 2.0 ** (child.crashes - 1))
+        # A killed server leaves its own processes behind, and with them the port.
+        signal_group(child, signal.SIGKILL)
         child.process, child.restart_at = None, now + pause
         self.say(f"{child.name} ended with code {code}; starting it again in {pause:.0f} s")
 

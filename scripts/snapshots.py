@@ -1,0 +1,19 @@
+"""Writes the OpenAPI description that tests/api/test_openapi.py compares with."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.project.settings"
+os.environ["CRAWLER_HOME"] = tempfile.mkdtemp()
+
+import django
+
+django.setup()
+
+from crawler.project.api import api
+
+target = Path(__file__).resolve().parent.parent / "tests" / "api" / "openapi_v1.json"
+target.write_text(json.dumps(api.get_openapi_schema(), indent=2) + "\n")
+print(f"wrote {target.name}")
