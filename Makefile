@@ -44,7 +44,7 @@ lock: install-dev ## pin the dependencies anew
 	scripts/lock
 
 wheel: install-dev ## build the wheel into dist/
-	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/python -m hatchling build -t wheel -d dist
 
 clean: ## remove the environment and caches; var/ (your data) stays
 	rm -rf .venv .venv.lock dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.project.settings"
@@ -11,8 +12,7 @@ os.environ["CRAWLER_HOME"] = tempfile.mkdtemp()
 import django
 
 django.setup()
-
-from crawler.project.api import api
+api = import_module("crawler.project.api").api
 
 target = Path(__file__).resolve().parent.parent / "tests" / "api" / "openapi_v1.json"
 target.write_text(json.dumps(api.get_openapi_schema(), indent=2) + "\n")

@@ -101,7 +101,7 @@ class ApiTokenAdmin(ModelAdmin):  # type: ignore[misc]
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "actor", "action", "target_type", "target_id", "reason")
+    list_display = ("created_at", "actor", "action", "target_type", "target_label", "reason")
     list_filter = ("action", "target_type", "actor_kind")
-    search_fields = ("actor", "target_id", "request_id")
+    search_fields = ("actor", "target_id", "target_label", "request_id")
     show_full_result_count = False

@@ -69,6 +69,7 @@ class AuditOut(Schema):
     action: str
     target_type: str
     target_id: str
+    target_label: str
     reason: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None

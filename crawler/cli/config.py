@@ -2,10 +2,8 @@ import json
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
+from crawler.cli.tables import print_table
 from crawler.foundation.config import SETTINGS, Config, load
 
 
@@ -15,12 +13,7 @@ def config(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     if as_json:
         print(json.dumps({name: {"value": value, "origin": origin} for name, value, origin, _ in rows}, indent=2))
         return
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for title in ("setting", "value", "from", "meaning"):
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    print_table(("setting", "value", "from", "meaning"), rows)
 
 
 def list_rows(found: Config) -> list[tuple[str, str, str, str]]:

@@ -1,14 +1,17 @@
+from __future__ import annotations
+
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from crawler.cli.problems import MISUSED, fail
 from crawler.cli.ready import load_django
+from crawler.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from crawler.accounts.models import ApiToken
 
 app = typer.Typer(help="API tokens: create, list, revoke.", no_args_is_help=True)
 
@@ -53,18 +56,16 @@ def list_tokens() -> None:
     load_django()
     from crawler.accounts.models import ApiToken
 
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for title in ("prefix", "user", "role", "name", "created", "last used", "expires", "state"):
-        table.add_column(title)
-    for token in ApiToken.objects.select_related("user"):
-        times = [
-            when.strftime("%Y-%m-%d %H:%M") if when else "-"
-            for when in (token.created_at, token.last_used_at, token.expires_at)
-        ]
-        expired = token.expires_at is not None and token.expires_at <= datetime.now(UTC)
-        state = "revoked" if token.revoked_at else "expired" if expired else "live"
-        table.add_row(token.prefix, token.user.username, token.user.role, token.name, *times, state)
-    Console().print(table)
+    titles = ("prefix", "user", "role", "name", "created", "last used", "expires", "state")
+    print_table(titles, [token_row(token) for token in ApiToken.objects.select_related("user")])
+
+
+def token_row(token: ApiToken) -> list[str]:
+    times = (token.created_at, token.last_used_at, token.expires_at)
+    expired = token.expires_at is not None and token.expires_at <= datetime.now(UTC)
+    state = "revoked" if token.revoked_at else "expired" if expired else "live"
+    shown = [when.strftime("%Y-%m-%d %H:%M") if when else "-" for when in times]
+    return [token.prefix, token.user.username, token.user.role, token.name, *shown, state]
 
 
 @app.command()

@@ -2,12 +2,10 @@ import secrets
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from crawler.cli.problems import MISUSED, fail
 from crawler.cli.ready import load_django
+from crawler.cli.tables import print_table
 
 app = typer.Typer(help="Users: create, list, set a password.", no_args_is_help=True)
 
@@ -37,11 +35,11 @@ def list_users() -> None:
     load_django()
     from crawler.accounts.models import User
 
-    table = Table("user", "role", "active", "last login", box=box.SIMPLE, pad_edge=False)
+    rows = []
     for user in User.objects.all():
         login = user.last_login.strftime("%Y-%m-%d %H:%M") if user.last_login else "-"
-        table.add_row(user.username, user.role, "yes" if user.is_active else "no", login)
-    Console().print(table)
+        rows.append((user.username, user.role, "yes" if user.is_active else "no", login))
+    print_table(("user", "role", "active", "last login"), rows)
 
 
 @app.command()

@@ -8,5 +8,6 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="dashboard")),
     path("dashboard/", views.overview, name="dashboard"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("favicon.ico", RedirectView.as_view(url="/static/dashboard/icon.svg")),
     path("logout/", LogoutView.as_view(), name="logout"),
 ]

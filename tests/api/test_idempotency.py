@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from crawler.accounts import actions, idempotency
+from crawler.accounts import actions, audit, idempotency
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import IdempotentRequest, User
 from crawler.foundation import lease
@@ -59,7 +59,7 @@ def test_a_failure_of_ours_is_no_answer_and_leaves_no_effect(admin: Api, monkeyp
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr(actions.audit, "record", broken)
+        patch.setattr(audit, "record", broken)
         assert create(admin, "eva", "k1").status_code == 500
     assert not User.objects.filter(username="eva").exists()
     assert create(admin, "eva", "k1").status_code == 201

@@ -37,7 +37,9 @@ def limit_to(settings: Any) -> Callable[..., None]:
     return change
 
 
-def test_the_next_request_after_the_limit_has_to_wait(counted_in: str, admin: Api, limit_to: Callable[..., None]) -> None:
+def test_the_next_request_after_the_limit_has_to_wait(
+    counted_in: str, admin: Api, limit_to: Callable[..., None]
+) -> None:
     limit_to(data=3)
     answers = [admin.get("/api/v1/me") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
@@ -50,7 +52,9 @@ def test_the_next_request_after_the_limit_has_to_wait(counted_in: str, admin: Ap
     assert admin.send("POST", "/api/v1/users", {"username": "x"}).status_code == 201, "another class, another minute"
 
 
-def test_each_token_has_its_own_minute(counted_in: str, admin: Api, api_of: Callable[[str], Api], limit_to: Callable[..., None]) -> None:
+def test_each_token_has_its_own_minute(
+    counted_in: str, admin: Api, api_of: Callable[[str], Api], limit_to: Callable[..., None]
+) -> None:
     limit_to(data=1)
     other = api_of("viewer")
     assert [admin.get("/api/v1/me").status_code for _ in range(2)] == [200, 429]
@@ -80,7 +84,9 @@ def test_classes_and_their_documented_limits(method: str, path: str, expected: t
     assert (name, limits.limit_of(name)) == expected
 
 
-@pytest.mark.parametrize("path", ["/api/v1/me", "/api/v1/nothing", "/api/v1/admin/x", "/api/crawl/x", "/api/v1/openapi.json"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/me", "/api/v1/nothing", "/api/v1/admin/x", "/api/crawl/x", "/api/v1/openapi.json"]
+)
 def test_every_api_answer_tells_the_limit(nobody: Client, path: str) -> None:
     answer = nobody.get(path)
     assert answer["X-RateLimit-Limit"] == "1000"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click import Command
 from typer.main import get_command
 
 from crawler.cli import app
@@ -16,7 +16,7 @@ from crawler.project.api import api
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def commands(command: Command, name: str) -> list[tuple[str, Command]]:
+def commands(command: Any, name: str) -> list[tuple[str, Any]]:
     inner = getattr(command, "commands", {})
     if not inner:
         return [(name, command)]
@@ -36,7 +36,7 @@ def test_every_setting_is_documented(setting: object) -> None:
 
 
 @pytest.mark.parametrize(("name", "command"), ALL_COMMANDS, ids=[name for name, _ in ALL_COMMANDS])
-def test_every_command_is_documented(name: str, command: Command) -> None:
+def test_every_command_is_documented(name: str, command: Any) -> None:
     page = (ROOT / "docs" / "reference" / "commands.md").read_text()
     section = re.search(rf"^## `crawler {name}`$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     assert section, f"crawler {name} is missing"
@@ -67,5 +67,3 @@ def test_links_between_documents_lead_somewhere() -> None:
             if "://" not in target and not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert not broken
-
-

@@ -69,6 +69,7 @@ class Running:
 
 class Platform:
     def __init__(self, folder: Path) -> None:
+        self.folder: Path | None = None  # where commands run; None: here
         self.home = folder / "home"
         self.port = free_port()
         self.settings = {"CRAWLER_HOME": str(self.home), "PORT": str(self.port)}
@@ -87,7 +88,12 @@ class Platform:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*self.command, *arguments], env=self.environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+            [*self.command, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            timeout=PATIENCE_SECONDS,
         )
 
     def start(self, *arguments: str) -> Running:
@@ -97,6 +103,7 @@ class Platform:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            cwd=self.folder,
             start_new_session=True,
         )
         self.running.append(Running(process))
@@ -144,7 +151,7 @@ def create_database() -> str:
     base = os.environ["TEST_POSTGRES_URL"]
     name = f"fault_{free_port()}_{os.getpid()}"
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        connection.execute(f"CREATE DATABASE {name}")
     return base.rpartition("/")[0] + f"/{name}"
 
 

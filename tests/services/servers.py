@@ -62,7 +62,18 @@ class Services:
         data.mkdir()
         if login:
             shutil.chown(data, login)
-        initdb = [programs / "initdb", "-D", data, "-U", "crawlspace", "-A", "trust", "-E", "UTF8", "--no-sync"]
+        initdb: list[str | Path] = [
+            programs / "initdb",
+            "-D",
+            data,
+            "-U",
+            "crawlspace",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ]
         done = subprocess.run([*initdb, "--locale=C.UTF-8"], capture_output=True, text=True, user=login, cwd="/")
         if done.returncode:
             raise Missing(f"PostgreSQL's initdb failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
@@ -72,10 +83,18 @@ class Services:
 
     def start_redis(self, data: Path) -> None:
         data.mkdir()
-        command = [redis_program(), "--port", str(self.redis_port), "--bind", "127.0.0.1", "--dir", data]
+        command: list[str | Path] = [
+            redis_program(),
+            "--port",
+            str(self.redis_port),
+            "--bind",
+            "127.0.0.1",
+            "--dir",
+            data,
+        ]
         self.spawn("Redis", [*command, "--save", "", "--appendonly", "no"], self.redis_port, None)
 
-    def spawn(self, name: str, command: list[Path | str], port: int, login: str | None) -> None:
+    def spawn(self, name: str, command: list[str | Path], port: int, login: str | None) -> None:
         assert self.folder is not None
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, user=login, cwd="/", start_new_session=True)

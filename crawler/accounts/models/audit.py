@@ -22,6 +22,8 @@ class AuditEntry(models.Model):
     action = models.CharField(max_length=60)
     target_type = models.CharField(max_length=60)
     target_id = models.CharField(max_length=255)
+    # How a person knew the target at that time; it may be renamed or gone by now.
+    target_label = models.CharField(max_length=200, blank=True)
     reason = models.TextField(blank=True)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
@@ -34,7 +36,7 @@ class AuditEntry(models.Model):
         indexes = (models.Index(fields=("target_type", "target_id", "-id"), name="accounts_audit_target"),)
 
     def __str__(self) -> str:
-        return f"{self.actor} {self.action} {self.target_type} {self.target_id}"
+        return f"{self.actor} {self.action} {self.target_type} {self.target_label}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:

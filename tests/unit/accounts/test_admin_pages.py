@@ -27,7 +27,10 @@ def browser() -> Client:
 
 def test_a_new_token_is_shown_once(browser: Client) -> None:
     boss = User.objects.get(username="boss")
-    page = browser.post(reverse("admin:accounts_apitoken_add"), {"user": boss.pk, "name": "export", "expires_at_0": "", "expires_at_1": ""})
+    page = browser.post(
+        reverse("admin:accounts_apitoken_add"),
+        {"user": boss.pk, "name": "export", "expires_at_0": "", "expires_at_1": ""},
+    )
     shown = re.search(r"cs_[0-9a-z]{8}_[A-Za-z0-9_-]+", page.content.decode())
     assert shown
     assert "no-store" in page.headers["Cache-Control"]
@@ -49,16 +52,27 @@ def test_tokens_are_revoked_not_deleted(browser: Client) -> None:
 
 
 def test_users_are_created_and_changed_with_a_trace(browser: Client) -> None:
-    form = {"username": "eva", "role": "operator", "usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    form = {
+        "username": "eva",
+        "role": "operator",
+        "usable_password": "true",
+        "password1": PASSWORD,
+        "password2": PASSWORD,
+    }
     browser.post(reverse("admin:accounts_user_add"), form)
     eva = User.objects.get(username="eva")
     assert (eva.role, eva.check_password(PASSWORD)) == ("operator", True)
-    browser.post(reverse("admin:accounts_user_change", args=[eva.pk]), {"username": "eva", "role": "viewer", "is_active": "on", "email": ""})
+    browser.post(
+        reverse("admin:accounts_user_change", args=[eva.pk]),
+        {"username": "eva", "role": "viewer", "is_active": "on", "email": ""},
+    )
     entry = AuditEntry.objects.filter(action="changed").get()
     assert (entry.actor, entry.before, entry.after) == ("boss", {"role": "operator"}, {"role": "viewer"})
 
 
-@pytest.mark.parametrize("name", ["accounts_user", "accounts_apitoken", "accounts_auditentry", "processes_process", "processes_periodictask"])
+@pytest.mark.parametrize(
+    "name", ["accounts_user", "accounts_apitoken", "accounts_auditentry", "processes_process", "processes_periodictask"]
+)
 def test_every_list_opens(browser: Client, name: str) -> None:
     assert browser.get(reverse(f"admin:{name}_changelist")).status_code == 200
     assert browser.get(reverse(f"admin:{name}_changelist"), {"q": "x"}).status_code == 200

@@ -22,7 +22,9 @@ def test_entries_cannot_be_changed_in_python(entry: AuditEntry) -> None:
         entry.delete()
 
 
-@pytest.mark.parametrize("statement", ["UPDATE accounts_auditentry SET reason = 'x'", "DELETE FROM accounts_auditentry"])
+@pytest.mark.parametrize(
+    "statement", ["UPDATE accounts_auditentry SET reason = 'x'", "DELETE FROM accounts_auditentry"]
+)
 def test_entries_cannot_be_changed_in_sql(entry: AuditEntry, statement: str) -> None:
     with pytest.raises(DatabaseError, match="only grows"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)

@@ -82,7 +82,10 @@ def test_an_empty_value_is_the_default(tmp_path: Path) -> None:
 
 def test_values_are_parsed(tmp_path: Path) -> None:
     config = read(
-        tmp_path, FETCH_ALLOWED_NETWORKS="127.0.0.0/8, fd00::/8", TRACKING_PARAMS="a b,c", PUBLIC_URL="https://c.example/"
+        tmp_path,
+        FETCH_ALLOWED_NETWORKS="127.0.0.0/8, fd00::/8",
+        TRACKING_PARAMS="a b,c",
+        PUBLIC_URL="https://c.example/",
     )
     assert [str(network) for network in config.fetch_allowed_networks] == ["127.0.0.0/8", "fd00::/8"]
     assert config.tracking_params == ("a", "b", "c")

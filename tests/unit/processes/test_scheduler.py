@@ -28,7 +28,12 @@ def seconds_until_next() -> float:
 
 def test_a_new_task_runs_at_once_and_then_on_schedule() -> None:
     runs: list[str] = []
-    scheduler = scheduler_of(lambda: runs.append("x") or "did it")
+
+    def work() -> str:
+        runs.append("x")
+        return "did it"
+
+    scheduler = scheduler_of(work)
     assert [scheduler.run_one_due(), scheduler.run_one_due()] == [True, False]
     assert runs == ["x"]
     task = PeriodicTask.objects.get(name="t")
@@ -70,7 +75,12 @@ def test_a_failing_task_is_never_slower_than_its_schedule() -> None:
 def test_two_schedulers_run_a_task_once() -> None:
     ran: list[bool] = []
     other = Scheduler({"t": Periodic("t", 600, lambda: "never")})
-    scheduler = scheduler_of(lambda: ran.append(other.run_one_due()) or "x")
+
+    def work() -> str:
+        ran.append(other.run_one_due())
+        return "x"
+
+    scheduler = scheduler_of(work)
     scheduler.run_one_due()
     assert ran == [False]
 
