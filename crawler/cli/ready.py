@@ -17,9 +17,11 @@ def load_django(*, migrated: bool = True) -> Config:
 
     django.setup()
     from django.conf import settings
+    from django.db import connection
 
     config: Config = settings.CRAWLSPACE
     startup.check_database(config)
     if migrated:
         startup.check_migrated()
+    connection.close()  # not kept through a long life that may not need it
     return config

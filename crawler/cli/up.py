@@ -32,6 +32,7 @@ def up(workers: Annotated[int, typer.Option(min=0, max=64, help="Worker processe
     with setup_lock():
         apply_migrations()
         made = first_run.create_first_admin(config)
+        first_run.refresh_addresses(config)
     log_file = config.home / "logs" / "crawlspace.log"
     log_file.parent.mkdir(exist_ok=True)
     children = [Child("server", ["serve"]), Child("scheduler", ["scheduler"])]

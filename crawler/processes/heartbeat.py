@@ -45,12 +45,13 @@ def _beat(process_id: UUID, ended: threading.Event, also: tuple[Callable[[], Non
 
 
 def _tolerate(step: Callable[[], None]) -> None:
-    """A database that is away for a while must not end the process."""
-    try:
-        step()
-    except (DatabaseError, InterfaceError) as error:
-        log.warning("the database cannot be reached", extra={"error": str(error)})
-        connection.close()
+    """A database that is away for a while must not end the process. A connection that died meanwhile is replaced."""
+    for attempt in ("old connection", "new connection"):
+        try:
+            return step()
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("the database cannot be reached", extra={"error": str(error), "attempt": attempt})
+            connection.close()
 
 
 def stop_on_signals() -> threading.Event:

@@ -46,7 +46,7 @@ def _postgresql(database: Database, config: Config) -> dict[str, Any]:
         "OPTIONS": {
             **database.options,
             "connect_timeout": int(database.options.get("connect_timeout", "10")),
-            "pool": {"min_size": 1, "max_size": config.server_threads + 4, "timeout": 30},
+            "pool": {"min_size": 1, "max_size": config.server_threads + 4, "timeout": 5},
             # Django turns prepared statements off; with bound parameters they save the planner's time.
             "server_side_binding": True,
             "prepare_threshold": 5,

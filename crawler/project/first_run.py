@@ -47,15 +47,24 @@ def create_first_admin(config: Config) -> Credentials | None:
     password = secrets.token_urlsafe(12)
     admin = actions.create_user(SYSTEM, ADMIN_USER, password=password, role=Role.ADMIN)
     _, token = actions.issue_token(SYSTEM, admin, "first token")
-    made = Credentials(
-        dashboard_url=f"{config.base_url}/dashboard/",
-        admin_url=f"{config.base_url}{config.admin_path}",
-        admin_user=admin.username,
-        admin_password=password,
-        api_token=token,
-    )
+    made = Credentials(**addresses(config), admin_user=admin.username, admin_password=password, api_token=token)
     write_private(credentials_path(config), json.dumps(asdict(made), indent=2) + "\n")
     return made
+
+
+def addresses(config: Config) -> dict[str, str]:
+    return {"dashboard_url": f"{config.base_url}/dashboard/", "admin_url": f"{config.base_url}{config.admin_path}"}
+
+
+def refresh_addresses(config: Config) -> None:
+    """Another PORT or PUBLIC_URL than at the first start: the file follows."""
+    path = credentials_path(config)
+    try:
+        kept = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return  # gone or edited; the start tells where to get new ones
+    if isinstance(kept, dict) and kept != (current := kept | addresses(config)):
+        write_private(path, json.dumps(current, indent=2) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 
 from granian import Granian
 from granian.constants import Interfaces
@@ -13,10 +14,13 @@ from crawler.foundation.config import Config
 
 # How long a request may go on after the server was asked to stop.
 GRACE_SECONDS = 5
+# Tells the server's processes whose they are.
+PARENT_PID = "CRAWLSPACE_SERVER_PID"
 
 
 def serve(config: Config) -> None:
     """Until SIGINT or SIGTERM."""
+    os.environ[PARENT_PID] = str(os.getpid())
     # A forked process would share the parent's database connections, and its pool would have no threads.
     multiprocessing.set_start_method("spawn", force=True)
     Granian(

@@ -20,7 +20,7 @@ class StartupProblem(Exception):
 def check_home(config: Config) -> None:
     """CRAWLER_HOME exists, is a folder and can be written."""
     try:
-        config.home.mkdir(parents=True, exist_ok=True)
+        config.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=config.home):
             pass
     except OSError as error:

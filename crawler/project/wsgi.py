@@ -6,15 +6,20 @@ import signal
 
 from django.core.wsgi import get_wsgi_application
 
+from crawler.project.server import PARENT_PID
+
 PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """When `crawler serve` is killed, its processes must not keep the port. Linux only; elsewhere a no-op."""
+    """When `crawler serve` is killed, its processes must not keep the port (Linux only)."""
     try:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     except (OSError, AttributeError):
-        pass
+        return
+    parent = os.environ.get(PARENT_PID)
+    if parent and os.getppid() != int(parent):  # it was killed before we could ask
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.project.settings")

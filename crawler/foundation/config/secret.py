@@ -18,7 +18,7 @@ def ensure_secret_key(config: Config) -> str:
         return config.secret_key
     path = config.home / "secret_key"
     if not path.exists():
-        config.home.mkdir(parents=True, exist_ok=True)
+        config.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         _create(path)
     return path.read_text().strip()
 
