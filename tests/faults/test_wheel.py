@@ -29,7 +29,17 @@ def test_it_holds_the_package_and_its_licence_only(wheel: Path) -> None:
 
 
 def test_it_runs_outside_the_checkout(wheel: Path, platform: Platform, tmp_path: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", tmp_path / "site"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        tmp_path / "site",
+    ]
     subprocess.run([*pip, wheel], check=True)
     platform.settings["PYTHONPATH"] = str(tmp_path / "site")
     platform.folder = tmp_path

@@ -1,0 +1,1 @@
+"""Figures beside a peer: run one as ``python -m benchmarks.web.bench_urls``."""
