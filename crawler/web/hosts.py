@@ -29,7 +29,7 @@ _C0_AND_SPACE: Final = "".join(map(chr, range(0x21)))
 
 # A URL or a bare host that needs no parser but for the host: no user information, no address in brackets.
 _plain_host: Final = re.compile(
-    rf"(?:[Hh][Tt][Tt][Pp][Ss]?://)?+([^\x00-\x20/\\?\#@:\[\]\x7f]{{1,{_LONGEST_NAME}}}+(?::[0-9]{{1,5}})?+)(?:[/?\#].*)?",
+    rf"(?:[Hh][Tt][Tt][Pp][Ss]?://)?([^\x00-\x20/\\?\#@:\[\]\x7f]{{1,{_LONGEST_NAME}}}+(?::[0-9]{{1,5}})?)(?:[/?\#].*)?",
     re.DOTALL,
 ).fullmatch
 _has_scheme: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[/\\]").match

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -26,9 +27,17 @@ POSTGRES_OPTIONS = {
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on. Below the range of outgoing connections, and no two test workers share one:
+    servers that listen with SO_REUSEPORT would share it silently."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw7")[2:]) % 8
+    while True:
+        port = 16_000 + 8 * random.randrange(2_000) + worker
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class Services:

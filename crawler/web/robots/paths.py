@@ -23,7 +23,9 @@ _settled_pattern = re.compile(rf"[{_SETTLED}*]*").fullmatch
 _settled_path = re.compile(rf"[{_SETTLED}]*").fullmatch
 _settled_literal = re.compile(rf"/[{_SETTLED.replace('?', '')}]*+(?<!/index.html)(?<!/index.htm)").fullmatch
 _unsettled_part = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^%{_SETTLED}]+")
-_AUTHORITY = r"(?:[^/?;#:]*+://|//)?+[^/?;#]*+"
+_START = r"[^/?;#:]*+://|//"
+# Said by a lookahead, not by a possessive group: Python before 3.11.5 gets those wrong.
+_AUTHORITY = rf"(?:{_START}|(?!{_START}))[^/?;#]*+"
 _target = re.compile(rf"{_AUTHORITY}([^#]*)").match
 _settled_target = re.compile(rf"{_AUTHORITY}(/[{_SETTLED}]*)(?:#|\Z)").match
 _product_token = re.compile(r"[A-Za-z_-]+").fullmatch

@@ -33,7 +33,7 @@ _FILLING = str.maketrans("", "", "-_ \t\ufeff")
 _markup = re.compile(r"<[^<>]*>")
 _seconds = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}").fullmatch
 _rate = re.compile(
-    r"([0-9]{1,9})\s*+/\s*+([0-9]{1,9})(?:\s*+([smhd])[a-z]*+)?+(?:\s++([0-9]{4})\s*+-\s*+([0-9]{4}))?+", re.IGNORECASE
+    r"([0-9]{1,9})\s*+/\s*+([0-9]{1,9})(?:\s*+([smhd])[a-z]*+)?(?:\s++([0-9]{4})\s*+-\s*+([0-9]{4}))?", re.IGNORECASE
 ).fullmatch
 _hours = re.compile(r"([0-9]{4})\s*-\s*([0-9]{4})").fullmatch
 _compatible_product = re.compile(r"\s*Mozilla/\S+\s+\(compatible;\s*([^\s/;()]+)", re.IGNORECASE).match

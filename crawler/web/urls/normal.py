@@ -55,8 +55,8 @@ _PARAMETER_LISTS_REMEMBERED: Final = 64
 
 # A URL that needs no parser but for its authority, if its path has no dot segments either.
 _plain_url: Final = re.compile(
-    rf"({PLAIN_ORIGIN})(/[{_PATH_SAFE}%{_NOT_ASCII}]{{0,{PLAIN_LENGTH}}}+)?+"
-    rf"(?:\?([{_QUERY_SAFE}%{_NOT_ASCII}]{{0,{PLAIN_LENGTH}}}+))?+(?:\#.*)?",
+    rf"({PLAIN_ORIGIN})(/[{_PATH_SAFE}%{_NOT_ASCII}]{{0,{PLAIN_LENGTH}}}+)?"
+    rf"(?:\?([{_QUERY_SAFE}%{_NOT_ASCII}]{{0,{PLAIN_LENGTH}}}+))?(?:\#.*)?",
     re.DOTALL,
 ).fullmatch
 _odd_in_path: Final = re.compile(rf"[^{_PATH_SAFE}]{_ODD}").sub

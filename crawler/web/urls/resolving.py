@@ -25,9 +25,9 @@ _FIRST_SEGMENT: Final = "[" + PATH_CHARACTERS.replace(":", "").replace("/", "") 
 # first segment, as that would be a scheme. Any of them may be absent before a query or fragment.
 _plain_href: Final = re.compile(
     rf"(?:((?!//){_PATH})"
-    rf"|({PLAIN_ORIGIN})({_PATH})?+"
-    rf"|((?:\.\./){{0,{_PARENTS_KEPT}}}+)((?!\.){_FIRST_SEGMENT}(?:{_PATH})?+)?+)"
-    rf"(\?[{QUERY_CHARACTERS}]{{0,{PLAIN_LENGTH}}}+)?+(?:\#.*)?",
+    rf"|({PLAIN_ORIGIN})({_PATH})?"
+    rf"|((?:\.\./){{0,{_PARENTS_KEPT}}})((?!\.){_FIRST_SEGMENT}(?:{_PATH})?)?)"
+    rf"(\?[{QUERY_CHARACTERS}]{{0,{PLAIN_LENGTH}}}+)?(?:\#.*)?",
     re.DOTALL,
 ).fullmatch
 _escaped_dot: Final = re.compile("%2[eE]").search
