@@ -5,13 +5,16 @@
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13,$(if $(shell $(p) -c 'import sys; print(1 if sys.version_info >= (3, 11) else "")' 2>/dev/null),$(p))))
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint lock snapshots wheel clean install install-dev python
+.PHONY: help run test check format lint lock snapshots bench fuzz wheel clean install install-dev install-bench python
 
 help: ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 python:
 	@test -n "$(PYTHON)" || { echo "setup: Python 3.11 or newer is needed and was not found; set PYTHON=/path/to/python3.11"; exit 1; }
+
+install-bench: python
+	@$(PYTHON) scripts/install.py bench
 
 install: python
 	@$(PYTHON) scripts/install.py run
@@ -36,6 +39,14 @@ lint: install-dev ## format check, ruff, mypy, import rules
 format: install-dev ## format the code and sort imports
 	$(BIN)/ruff check --fix --select I .
 	$(BIN)/ruff format .
+
+bench: install-bench ## measure beside peers and print ratios; wants a quiet machine
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+FUZZ_SECONDS ?= 600
+fuzz: install-bench ## run every fuzz target for FUZZ_SECONDS (600)
+	@for target in tests/fuzz/fuzz_*.py; do \
+	  echo "== $$target"; $(BIN)/python $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=0 -verbosity=0 || exit 1; done
 
 snapshots: install-dev ## record the OpenAPI description after a wanted change
 	$(BIN)/python scripts/snapshots.py

@@ -2,8 +2,9 @@
 
 Standard library only: this runs before anything is installed.
 
-    python scripts/install.py run    what the platform needs   (requirements.lock)
-    python scripts/install.py dev    that, and the test tools  (requirements-dev.lock)
+    python scripts/install.py run     what the platform needs         (requirements.lock)
+    python scripts/install.py dev     that, and the test tools        (requirements-dev.lock)
+    python scripts/install.py bench   that, and the benchmarks' peers (requirements-bench.lock)
 
 An install that was killed half-way leaves `.venv/installing` behind; pip cannot repair such an
 environment reliably (a package may look installed and lack files), so the next run starts afresh.
@@ -22,7 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 INSTALLING = VENV / "installing"
-LOCKS = {"run": ROOT / "requirements.lock", "dev": ROOT / "requirements-dev.lock"}
+# Each includes the ones before it.
+LOCKS = {
+    "run": ROOT / "requirements.lock",
+    "dev": ROOT / "requirements-dev.lock",
+    "bench": ROOT / "requirements-bench.lock",
+}
 
 
 class Stop(Exception):
@@ -53,8 +59,8 @@ def wait_for_other_installs(guard: object) -> None:
 def installed(kind: str) -> bool:
     if INSTALLING.exists() or not PYTHON.exists():
         return False
-    wanted = [kind] if kind == "dev" else ["run", "dev"]
-    return any(stamp(k).exists() and stamp(k).read_text() == fingerprint(k) for k in wanted)
+    enough = list(LOCKS)[list(LOCKS).index(kind) :]
+    return any(stamp(k).exists() and stamp(k).read_text() == fingerprint(k) for k in enough)
 
 
 def fingerprint(kind: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest
+from ninja.security.base import AuthBase
 
 from crawler.accounts.actors import Actor
 from crawler.accounts.roles import Role
@@ -19,11 +18,22 @@ def actor_of(request: HttpRequest) -> Actor:
     return actor
 
 
-def at_least(needed: Role) -> Callable[[HttpRequest], Actor]:
-    def check(request: HttpRequest) -> Actor:
+class BearerToken(AuthBase):
+    """Lets a role and those above it in. The API's description says how to send the token."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __init__(self, needed: Role) -> None:
+        super().__init__()
+        self.needed = needed
+
+    def __call__(self, request: HttpRequest) -> Actor:
         actor = actor_of(request)
-        if not actor.may(needed):
-            raise Forbidden(f"This needs the role {needed.value}; yours is {actor.role}")
+        if not actor.may(self.needed):
+            raise Forbidden(f"This needs the role {self.needed.value}; yours is {actor.role}")
         return actor
 
-    return check
+
+def at_least(needed: Role) -> BearerToken:
+    return BearerToken(needed)

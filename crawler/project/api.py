@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from crawler import __version__
@@ -21,18 +20,15 @@ from crawler.foundation.errors import (
     render,
 )
 from crawler.processes.api import router as processes
+from crawler.project.described import DescribedAPI
 from crawler.project.failures import problem_of
 
-api = NinjaAPI(
+api = DescribedAPI(
     title="Crawlspace",
     version=__version__,
     urls_namespace="v1",
     description="Errors are `{error: {code, message, details, request_id}}`. Every answer carries `X-Request-ID` and "
     "`X-RateLimit-*`. Writes take an optional `Idempotency-Key`.",
-    openapi_extra={
-        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
-        "security": [{"bearer": []}],
-    },
 )
 api.add_router("", accounts)
 api.add_router("", processes)

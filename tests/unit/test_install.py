@@ -20,14 +20,14 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     venv = tmp_path / ".venv"
-    for name in ("pyproject.toml", "requirements.lock", "requirements-dev.lock"):
+    for name in ("pyproject.toml", "requirements.lock", "requirements-dev.lock", "requirements-bench.lock"):
         (tmp_path / name).write_text(name)
     changes = {
         "ROOT": tmp_path,
         "VENV": venv,
         "PYTHON": venv / "bin" / "python",
         "INSTALLING": venv / "installing",
-        "LOCKS": {"run": tmp_path / "requirements.lock", "dev": tmp_path / "requirements-dev.lock"},
+        "LOCKS": {name: tmp_path / path.name for name, path in module.LOCKS.items()},
         "done": [],
         "healthy": lambda: venv.exists(),
     }

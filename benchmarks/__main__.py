@@ -1,0 +1,37 @@
+"""Runs benchmarks and prints their figures: `make bench`, or `make bench ARGS="web.urls web.links"`."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import benchmarks
+
+
+def names() -> list[str]:
+    """Every benchmark as `room.topic`, e.g. web.urls."""
+    found = pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")
+    return [name.removeprefix("benchmarks.").replace("bench_", "") for _, name, _ in found if ".bench_" in name]
+
+
+def module_of(name: str) -> str:
+    room, _, topic = name.rpartition(".")
+    return f"benchmarks.{room}.bench_{topic}"
+
+
+def main(chosen: list[str]) -> int:
+    """Each in a process of its own, so that none profits from what another loaded."""
+    unknown = [name for name in chosen if name not in names()]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; there are: {', '.join(names())}", file=sys.stderr)
+        return 2
+    codes = []
+    for name in chosen or names():
+        print(f"== {name}", flush=True)
+        codes.append(subprocess.run([sys.executable, "-m", module_of(name)], check=False).returncode)
+    return max(codes)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
