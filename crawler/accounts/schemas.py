@@ -28,15 +28,19 @@ class UserOut(Schema):
 
 
 class UserIn(StrictSchema):
-    username: str = Field(max_length=150)
+    username: str = Field(max_length=150, json_schema_extra={"pattern": r"^[\w.@+-]+$", "minLength": 1})
     role: RoleName = "viewer"
-    email: str = ""
-    password: str | None = Field(None, description="Leave out for an account that only uses tokens.")
+    email: str = Field("", json_schema_extra={"format": "email"})
+    password: str | None = Field(
+        None,
+        description="At least 10 characters, not a common one. Leave out for an account that only uses tokens.",
+        json_schema_extra={"minLength": 10},
+    )
 
 
 class UserChange(StrictSchema):
     role: RoleName | None = None
-    email: str | None = None
+    email: str | None = Field(None, json_schema_extra={"format": "email"})
     is_active: bool | None = None
     reason: str = Field("", description="Kept in the audit log.")
 
