@@ -1,1 +1,1 @@
-"""What the web is: URLs, hosts, robots, sitemaps, links and charsets as pure functions, without I/O and without Django."""
+"""What the web is: URLs, hosts, robots, sitemaps, links, charsets. Pure functions: no I/O, no Django."""
