@@ -29,6 +29,8 @@ if IS_FIRST:
     os.environ["TEST_POSTGRES_URL"] = services.postgres_url
     os.environ["TEST_REDIS_URL"] = services.redis_url
     os.environ["CRAWLER_HOME"] = tempfile.mkdtemp(prefix="crawlspace-home-")
+# Each worker has a Redis database of its own: the tests empty it.
+REDIS_URL = os.environ["TEST_REDIS_URL"].rpartition("/")[0] + "/" + os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]
 if ON_POSTGRES:
     os.environ["DATABASE_URL"] = os.environ["TEST_POSTGRES_URL"]
 

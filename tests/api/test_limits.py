@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from redis import Redis
 
 from crawler.accounts import limits
 from tests.api.conftest import Api
+from tests.plugin import REDIS_URL
 
 pytestmark = pytest.mark.django_db
 
@@ -21,9 +21,8 @@ pytestmark = pytest.mark.django_db
 def counted_in(request: pytest.FixtureRequest, settings: Any) -> str:
     chosen: str = request.param
     if chosen == "redis":
-        url = os.environ["TEST_REDIS_URL"]
-        Redis.from_url(url).flushdb()
-        settings.CRAWLSPACE = dataclasses.replace(settings.CRAWLSPACE, redis_url=url)
+        Redis.from_url(REDIS_URL).flushdb()
+        settings.CRAWLSPACE = dataclasses.replace(settings.CRAWLSPACE, redis_url=REDIS_URL)
     return chosen
 
 
