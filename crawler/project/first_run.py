@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import User
 from crawler.accounts.roles import Role
 from crawler.foundation.config import Config
+from crawler.foundation.files import write_private
 
 ADMIN_USER = "admin"
 
@@ -65,14 +65,3 @@ def refresh_addresses(config: Config) -> None:
         return  # gone or edited; the start tells where to get new ones
     if isinstance(kept, dict) and kept != (current := kept | addresses(config)):
         write_private(path, json.dumps(current, indent=2) + "\n")
-
-
-def write_private(path: Path, text: str) -> None:
-    """Whole or not at all, and readable by the owner only."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
