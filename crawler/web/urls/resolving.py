@@ -21,8 +21,8 @@ _BASES_REMEMBERED: Final = 64
 _PATH: Final = rf"/[{PATH_CHARACTERS}]{{0,{PLAIN_LENGTH}}}+"
 _FIRST_SEGMENT: Final = "[" + PATH_CHARACTERS.replace(":", "").replace("/", "") + f"]{{1,{PLAIN_LENGTH}}}+"
 
-# One of: /path/from/root, https://host/path, or ../../relative/path, which must not start with a dot nor have a colon in its
-# first segment, as that would be a scheme. Any of them may be absent before a query or fragment.
+# One of: /path/from/root, https://host/path, or ../../relative/path, which must not start with a dot nor have a colon
+# in its first segment, as that would be a scheme. Any of them may be absent before a query or fragment.
 _plain_href: Final = re.compile(
     rf"(?:((?!//){_PATH})"
     rf"|({PLAIN_ORIGIN})({_PATH})?"
