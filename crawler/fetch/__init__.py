@@ -1,0 +1,1 @@
+"""Getting bytes: guard, name resolution, HTTP client, content decoding, politeness. Async I/O, no Django."""

@@ -1,0 +1,53 @@
+"""Response headers as bytes and as a mapping: cut out of what libcurl hands over, read leniently.
+
+libcurl passes every line it meets: interim answers (1xx), the final one, and the trailers behind a chunked body.
+Only the final answer's own lines count.
+"""
+
+from __future__ import annotations
+
+END_OF_HEADERS = (b"\r\n", b"\n")
+
+
+def final_block(lines: list[bytes]) -> tuple[bytes, int]:
+    """The final answer's status line and headers without the empty line, and how many interim answers came before."""
+    if lines and lines[-1] == b"\r\n" and lines.index(b"\r\n") == len(lines) - 1:  # what nearly every server sends
+        return b"".join(lines)[:-4], 0
+    return _final_of_many(lines)
+
+
+def _final_of_many(lines: list[bytes]) -> tuple[bytes, int]:
+    starts = [number for number, line in enumerate(lines) if line.startswith(b"HTTP/") and _opens(lines, number)]
+    if not starts:
+        return b"", 0
+    kept: list[bytes] = []
+    for line in lines[starts[-1] :]:
+        if line in END_OF_HEADERS:
+            break  # what follows are trailers
+        kept.append(line)
+    return b"".join(kept).rstrip(b"\r\n"), len(starts) - 1
+
+
+def _opens(lines: list[bytes], number: int) -> bool:
+    """A status line stands first or behind the empty line of the answer before."""
+    return number == 0 or lines[number - 1] in END_OF_HEADERS
+
+
+def parsed_headers(block: bytes) -> dict[str, str]:
+    """By lower-case name, repeated ones joined by ", ", folded lines by a space. Lines without a colon are noise."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in block.decode("latin-1").replace("\0", "").split("\n")[1:]:
+        if line[:1] in (" ", "\t"):
+            if name:
+                found[name] = f"{found[name]} {line.strip()}"
+            continue
+        name, colon, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        if not (colon and name):
+            name = ""
+        elif name in found:
+            found[name] = f"{found[name]}, {value}"
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,186 @@
+"""One libcurl handle and what it takes in: an answer within limits, and in the end what it was.
+
+Handles are used again and again. What stays the same from one request to the next (callbacks, headers, addresses,
+time limits) is not set again: at tens of microseconds a page every call counts.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+import pycurl
+
+from crawler.fetch.failures import BROKE_OFF, failure_of
+from crawler.fetch.guard import Guard
+from crawler.fetch.header_block import final_block, parsed_headers
+from crawler.fetch.origins import Origin
+from crawler.fetch.outcome import Failure, FailureKind, Request, Response, Truncation
+
+# libcurl stops by itself at 300 KB of headers for one answer, so memory is bounded while they come.
+MAX_HEADER_BYTES = 128 * 1024
+MAX_INTERIM_ANSWERS = 32
+STOP = -1  # a callback that returns another size than it was given ends the transfer
+HEAD, GET = "HEAD", "GET"
+
+HeaderPairs = tuple[tuple[str, str], ...]
+
+
+class Transfer:
+    """Between `begin` and `outcome` it belongs to one request."""
+
+    ticket: Any
+    request: Request
+    origin: Origin
+    address: str
+    room: int
+    began_at: float
+
+    def __init__(self, handle: Any, guard: Guard) -> None:
+        self.handle = handle
+        self.guard = guard
+        self.header_lines: list[bytes] = []
+        self.parts: list[bytes] = []
+        self.stopped: Truncation | None = None
+        self.refused: str | None = None
+        # What the handle was last told.
+        self.headers: HeaderPairs | None = None
+        self.sent_lines = ""
+        self.pins: list[str] = []
+        self.proxy: str | None = None
+        self.timeout_seconds = 0.0
+        self.method = GET
+        handle.transfer = self
+        handle.setopt(pycurl.HEADERFUNCTION, self.header_lines.append)
+        handle.setopt(pycurl.WRITEFUNCTION, self.take_body)
+        handle.setopt(pycurl.OPENSOCKETFUNCTION, self.open_socket)
+
+    def begin(self, request: Request, ticket: Any, origin: Origin, pins: list[str]) -> None:
+        self.request = request
+        self.ticket = ticket
+        self.origin = origin
+        self.address = origin.address
+        self.room = request.max_body_bytes
+        handle = self.handle
+        handle.setopt(pycurl.URL, request.url)
+        if pins is not self.pins:
+            handle.setopt(pycurl.RESOLVE, pins)
+            self.pins = pins
+        if request.timeout_seconds != self.timeout_seconds:
+            handle.setopt(pycurl.TIMEOUT_MS, max(1, int(request.timeout_seconds * 1000)))
+            self.timeout_seconds = request.timeout_seconds
+        if request.proxy != self.proxy:
+            handle.setopt(pycurl.PROXY, request.proxy or "")
+            self.proxy = request.proxy
+        if request.method != self.method:
+            handle.setopt(pycurl.NOBODY if request.method == HEAD else pycurl.HTTPGET, 1)
+            self.method = request.method
+        self.began_at = monotonic()
+
+    def send_headers(self, headers: HeaderPairs, lines: list[str]) -> None:
+        self.handle.setopt(pycurl.HTTPHEADER, lines)
+        self.headers = headers
+        self.sent_lines = "".join(f"{line}\r\n" for line in lines)
+
+    def take_body(self, part: bytes) -> int | None:
+        if not self.parts and self.request.wants_body is not None and not self._is_wanted():
+            self.stopped = Truncation.UNWANTED
+            return STOP
+        self.parts.append(part)
+        self.room -= len(part)
+        if self.room < 0:
+            self.stopped = Truncation.LENGTH
+            return STOP
+        return None
+
+    def _is_wanted(self) -> bool:
+        headers = parsed_headers(final_block(self.header_lines)[0])
+        return self.request.wants_body is None or self.request.wants_body(self._status(), headers)
+
+    def open_socket(self, purpose: int, address: Any) -> Any:
+        """The last word: whatever was resolved, and by whom, this is the address that would be connected to."""
+        family, kind, protocol, place = address
+        refused = self.guard.refusal(place[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not an IP address"
+        if refused:
+            self.refused = refused
+            return pycurl.SOCKET_BAD
+        try:
+            return socket.socket(family, kind, protocol)
+        except OSError:  # no descriptors left, or a family that this machine lacks
+            return pycurl.SOCKET_BAD
+
+    def outcome(self, code: int) -> Response | Failure:
+        """What came of it. To be called once, when libcurl is done and before the handle leaves its multi handle."""
+        seconds = monotonic() - self.began_at
+        block, interim = final_block(self.header_lines)
+        parts, stopped, refused = self.parts, self.stopped, self.refused
+        self.header_lines.clear()
+        self.parts, self.stopped, self.refused = [], None, None
+        if len(block) > MAX_HEADER_BYTES or interim > MAX_INTERIM_ANSWERS:
+            return Failure(FailureKind.HEADERS, "more headers than we read", temporary=False, seconds=seconds)
+        if code == pycurl.E_OK or stopped:
+            return self._response(block, parts, seconds, stopped)
+        if refused and code == pycurl.E_COULDNT_CONNECT:
+            return Failure(FailureKind.GUARD, refused, temporary=False, seconds=seconds)
+        if code in BROKE_OFF and self._is_worth_keeping(block, parts):
+            return self._response(block, parts, seconds, Truncation.INCOMPLETE)
+        return failure_of(code, self.handle.errstr(), headers_came=bool(block), seconds=seconds)
+
+    def _is_worth_keeping(self, block: bytes, parts: list[bytes]) -> bool:
+        """Part of a body is, and so is a redirect whose body nobody would have read."""
+        return bool(block) and self._status() >= 200 and (bool(parts) or b"\nlocation:" in block.lower())
+
+    def _response(
+        self, block: bytes, parts: list[bytes], seconds: float, truncated: Truncation | None
+    ) -> Response | Failure:
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        if self.room < 0:
+            body = body[: self.request.max_body_bytes]
+        headers = parsed_headers(block)
+        if "content-length" in headers and (ambiguity := self._ambiguity(headers, seconds)):
+            return ambiguity
+        handle = self.handle
+        return Response(
+            self.request.url,
+            handle.getinfo(pycurl.RESPONSE_CODE),
+            block,
+            headers,
+            body,
+            handle.getinfo(pycurl.PRIMARY_IP),
+            seconds,
+            self._sent(),
+            truncated,
+            handle.getinfo(pycurl.STARTTRANSFER_TIME),
+        )
+
+    def _ambiguity(self, headers: dict[str, str], seconds: float) -> Failure | None:
+        """RFC 9112 §6.3: two lengths that differ cannot be mended, and a length beside chunks ends the connection."""
+        lengths = headers["content-length"]
+        if "transfer-encoding" in headers:
+            self._hang_up()
+        if "," in lengths and len({length.strip() for length in lengths.split(",")}) > 1:
+            self._hang_up()
+            message = f"conflicting Content-Length: {lengths[:80]}"
+            return Failure(FailureKind.PROTOCOL, message, temporary=False, seconds=seconds)
+        return None
+
+    def _hang_up(self) -> None:
+        """libcurl would keep the connection for the next request; now it will find it dead."""
+        descriptor = self.handle.getinfo(pycurl.ACTIVESOCKET)
+        if descriptor < 0:
+            return
+        with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as same:
+            same.shutdown(socket.SHUT_RDWR)
+
+    def _sent(self) -> bytes:
+        request = self.request
+        target = request.url[self.origin.prefix_length :].partition("#")[0]
+        if target[:1] != "/":
+            target = f"/{target}"
+        return f"{request.method} {target} HTTP/1.1\r\nHost: {self.origin.authority}\r\n{self.sent_lines}".encode()
+
+    def _status(self) -> int:
+        return int(self.handle.getinfo(pycurl.RESPONSE_CODE))
