@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, Self
 
 __all__ = ["Archive", "ArchiveUnavailable", "Capture", "Location", "Original", "Record", "RecordUnreadable"]
@@ -56,20 +57,22 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """One answer as it came, and the request it answers."""
+class Capture(NamedTuple):
+    """One answer as it came, and the request it answers. A tuple, because one is made for every page."""
 
     url: str
     fetched_at: datetime  # when the request was sent, UTC
-    request_block: bytes = field(repr=False)  # request line and headers
-    response_block: bytes = field(repr=False)  # status line and headers, as received
-    body: bytes = field(repr=False)  # as received: still content-encoded, no longer chunked
+    request_block: bytes  # request line and headers
+    response_block: bytes  # status line and headers, as received
+    body: bytes  # as received: still content-encoded, no longer chunked
     payload_sha256: str  # of `body`, hexadecimal
     address: str = ""  # the IP address that answered
     seconds: float = 0.0
     truncated: str | None = None  # why the body is not the whole: "length", "time", "disconnect"
-    extra: Mapping[str, object] = field(default_factory=dict)  # for the metadata record: via, hopsFromSeed, charset
+    extra: Mapping[str, object] = MappingProxyType({})  # for the metadata record: via, hopsFromSeed, charset
+
+    def __repr__(self) -> str:
+        return f"Capture({self.url!r}, {self.fetched_at}, {len(self.body)} bytes)"
 
 
 class Original(NamedTuple):

@@ -6,6 +6,7 @@ sync has succeeded, since after a failed one the kernel may have dropped what wa
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -65,7 +66,9 @@ class VolumeFile:
     """One open file, marked as being written by a locked file beside it."""
 
     def __init__(self, path: Path, *, sync: bool) -> None:
+        self.path = path
         self.sync = sync
+        self.safe_end = 0
         self.torn = False
         with ExitStack() as undo:
             self.marker = Marker.create(marker_of(path))
@@ -87,8 +90,9 @@ class VolumeFile:
             self._cut_back(at)
             raise
         self.torn = False
+        self.safe_end = at + len(content)
         if self.sync:
-            self.marker.note_safe_end(at + len(content))
+            self.marker.note_safe_end(self.safe_end)
 
     def _cut_back(self, end: int) -> None:
         self.torn = True
@@ -100,9 +104,11 @@ class VolumeFile:
         """A file that could not be cut back stays marked, so that the next one to open the folder repairs it."""
         os.close(self.descriptor)
         if self.torn:
-            self.marker.release()
-        else:
-            self.marker.remove()
+            return self.marker.release()
+        if not self.safe_end:
+            with suppress(OSError):
+                self.path.unlink()
+        self.marker.remove()
 
 
 def write_all(descriptor: int, content: bytes, at: int) -> None:
@@ -113,9 +119,12 @@ def write_all(descriptor: int, content: bytes, at: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in it are safe, too."""
+    """The names in it are safe, too. Some network file systems do that by themselves and know no such call."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
     finally:
         os.close(descriptor)

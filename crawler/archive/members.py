@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -15,11 +16,31 @@ GZIP_WINDOW_BITS = 31
 CHUNK_BYTES = 256 * 1024
 MAX_UNPACKED_BYTES = 4 * 1024 * 1024
 
+_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # deflate, no flags, no time, system unknown
+_BLOCK = struct.Struct("<?HH")  # whether it is the last one, its size, and the size's complement
+_TRAILER = struct.Struct("<II")  # CRC-32 and size of the content
+_BLOCK_BYTES = 0xFFFF
+
 BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # the stub says instance where it is a class
 
 
-def pack(record: bytes, level: int) -> bytes:
-    return isal_zlib.compress(record, level, GZIP_WINDOW_BITS)
+def pack_page(record: bytes) -> bytes:
+    return isal_zlib.compress(record, PAGE_LEVEL, GZIP_WINDOW_BITS)
+
+
+def pack_small(record: bytes) -> bytes:
+    return isal_zlib.compress(record, SMALL_LEVEL, GZIP_WINDOW_BITS)
+
+
+def store(record: bytes) -> bytes:
+    """A member that holds the record as it is: for what is compressed already, a tenth of the time of packing."""
+    parts = [_HEAD]
+    for at in range(0, len(record), _BLOCK_BYTES):
+        block = record[at : at + _BLOCK_BYTES]
+        size = len(block)
+        parts += (_BLOCK.pack(at + size == len(record), size, size ^ 0xFFFF), block)
+    parts.append(_TRAILER.pack(isal_zlib.crc32(record), len(record) & 0xFFFFFFFF))
+    return b"".join(parts)
 
 
 def unpack(member: bytes) -> bytes:

@@ -38,6 +38,10 @@ WARCINFO = (
     b"Content-Type: application/warc-fields\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
 )
 
+_COMPRESSED_ALREADY = re.compile(
+    rb"\ncontent-(?:encoding:[ \t]*(?!identity)[a-z]|"
+    rb"type:[ \t]*(?:image/(?!svg|bmp)|video/|audio/|font/woff|application/g?zip))"
+)
 _BLANK_LINE = re.compile(rb"\n[^!-~\n]*\n")
 
 
@@ -53,6 +57,11 @@ def response(record_id: bytes, shared: bytes, capture: Capture) -> bytes:
     digest = capture.payload_sha256.encode("ascii")
     more = peculiarities(capture)
     return RESPONSE % (record_id, shared, more, digest, len(head) + len(body), head, body)
+
+
+def is_dense(capture: Capture) -> bool:
+    """Whether the server says that the body is something that does not compress further."""
+    return _COMPRESSED_ALREADY.search(capture.response_block.lower()) is not None
 
 
 def peculiarities(capture: Capture) -> bytes:
@@ -113,9 +122,9 @@ def one_line(value: object) -> str:
 
 def date_of(moment: datetime) -> str:
     """As WARC wants it, to the microsecond."""
-    text = moment.isoformat(timespec="microseconds")
+    text = moment.isoformat("T", "microseconds")
     if not text.endswith("+00:00"):
-        text = moment.astimezone(UTC).isoformat(timespec="microseconds")
+        text = moment.astimezone(UTC).isoformat("T", "microseconds")
     return text[:26] + "Z"
 
 

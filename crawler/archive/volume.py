@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from crawler.archive import records
 from crawler.archive.contract import Capture, Location, Original
-from crawler.archive.members import PAGE_LEVEL, SMALL_LEVEL, pack
+from crawler.archive.members import pack_page, pack_small, store
 
 SUFFIX = ".warc.gz"
 _IDENTITY = re.compile(r"-([0-9a-f]{18})\.warc\.gz\Z")
@@ -32,23 +32,23 @@ class Volume:
     def add(self, capture: Capture) -> Location:
         shared = records.shared_fields(capture)
         record_id = self.next_id()
-        location = self.append(records.response(record_id, shared, capture), PAGE_LEVEL)
+        record = records.response(record_id, shared, capture)
+        location = self.append(store(record) if records.is_dense(capture) else pack_page(record))
         self.append_companions(record_id, shared, capture)
         return location
 
     def add_revisit(self, capture: Capture, of: Original) -> Location:
         shared = records.shared_fields(capture)
         record_id = self.next_id()
-        location = self.append(records.revisit(record_id, shared, capture, of, id_at(of.location)))
+        location = self.append(pack_small(records.revisit(record_id, shared, capture, of, id_at(of.location))))
         self.append_companions(record_id, shared, capture)
         return location
 
     def append_companions(self, response_id: bytes, shared: bytes, capture: Capture) -> None:
-        self.append(records.request(self.next_id(), shared, response_id, capture))
-        self.append(records.metadata(self.next_id(), shared, response_id, capture))
+        self.append(pack_small(records.request(self.next_id(), shared, response_id, capture)))
+        self.append(pack_small(records.metadata(self.next_id(), shared, response_id, capture)))
 
-    def append(self, record: bytes, level: int = SMALL_LEVEL) -> Location:
-        member = pack(record, level)
+    def append(self, member: bytes) -> Location:
         location = Location(self.name, self.end, len(member))
         self.parts.append(member)
         self.end += location.length
@@ -68,7 +68,7 @@ def new_volume(prefix: str, number: int, about: Mapping[str, object]) -> Volume:
     name = f"{prefix}-{now:%Y%m%d%H%M%S}-{os.getpid()}-{number:05}-{secrets.token_hex(9)}{SUFFIX}"
     volume = Volume(name)
     fields = {"format": "WARC File Format 1.1", "hostname": platform.node(), **about}
-    volume.append(records.warcinfo(volume.next_id(), now, name, fields))
+    volume.append(pack_small(records.warcinfo(volume.next_id(), now, name, fields)))
     return volume
 
 

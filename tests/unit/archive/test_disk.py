@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -271,8 +270,7 @@ except ArchiveUnavailable:
 def test_closing_on_a_full_disk_says_so_and_lets_go(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FULL_FROM_THE_START, tmp_path], cwd=ROOT, capture_output=True)
     assert done.returncode == 7, done.stderr
-    assert [file.stat().st_size for file in tmp_path.iterdir()] == [0]
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:

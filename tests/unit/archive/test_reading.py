@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.archive import Location, RecordUnreadable, open_archive, open_reader, read
-from crawler.archive.members import MAX_UNPACKED_BYTES, pack, whole_end
+from crawler.archive.members import MAX_UNPACKED_BYTES, pack_page, pack_small, store, unpack, whole_end
 from tests.unit.archive.captures import MOMENT, capture
 
 
@@ -78,7 +78,13 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_members_far_larger_unpacked_are_walked_in_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "members"
-    whole = pack(bytes(3 * MAX_UNPACKED_BYTES), 1) + pack(b"small", 0)
-    file.write_bytes(whole + pack(b"torn", 1)[:-1])
+    whole = pack_page(bytes(3 * MAX_UNPACKED_BYTES)) + pack_small(b"small")
+    file.write_bytes(whole + pack_page(b"torn")[:-1])
     with file.open("rb") as opened:
         assert whole_end(opened, 0) == len(whole)
+
+
+@pytest.mark.parametrize("size", [1, 65534, 65535, 65536, 131070, 200000])
+def test_stored_members_are_members(size: int) -> None:
+    record = bytes(range(256)) * (size // 256 + 1)
+    assert gzip.decompress(store(record[:size])) == unpack(store(record[:size])) == record[:size]

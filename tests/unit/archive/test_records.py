@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.archive import Capture, Location, Original, open_archive, read
 from crawler.archive.writing import Shelf, WarcArchive
-from tests.unit.archive.captures import MOMENT, RESPONSE_BLOCK, Seen, capture, seen_in
+from tests.unit.archive.captures import MOMENT, Seen, capture, seen_in
 
 
 def archived(folder: Path, *captures: Capture) -> list[Seen]:
@@ -95,6 +95,26 @@ def test_header_lines_with_nothing_in_them_do_not_end_the_headers(tmp_path: Path
     response = archived(tmp_path, capture(response_block=block))[1]
     assert list(response.headers) == ["A", "B", "C"]
     assert response.content == b"<p>hello</p>"
+
+
+@pytest.mark.parametrize(
+    ("header", "stored"),
+    [
+        (b"Content-Encoding: gzip", True),
+        (b"content-encoding:br", True),
+        (b"Content-Encoding: identity", False),
+        (b"Content-Type: image/png", True),
+        (b"Content-Type: image/svg+xml", False),
+        (b"Content-Type: text/html", False),
+    ],
+)
+def test_what_is_compressed_already_is_stored_as_it_is(tmp_path: Path, header: bytes, stored: bool) -> None:
+    body = b"as it is, " * 10_000
+    archive = open_archive(tmp_path)
+    place = archive.add(capture(body=body, response_block=b"HTTP/1.1 200 OK\r\n" + header))
+    archive.close()
+    assert (place.length > len(body)) is stored
+    assert seen_in(tmp_path / place.path)[1].content == read(archive.url, str(place)).body == body
 
 
 def test_urls_never_break_a_header_line(tmp_path: Path) -> None:
@@ -190,4 +210,7 @@ def test_whatever_comes_every_reader_finds_its_way(
 
 
 def test_a_capture_shows_no_bytes_in_its_repr() -> None:
-    assert repr(RESPONSE_BLOCK) not in repr(capture())
+    assert (
+        repr(capture(body=b"secret"))
+        == "Capture('https://example.com/page', 2026-11-15 12:30:45.123456+00:00, 6 bytes)"
+    )
