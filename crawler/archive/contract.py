@@ -48,7 +48,7 @@ class Location(NamedTuple):
         path, _, span = storage_path.rpartition("#")
         offset, plus, length = span.partition("+")
         outside = path.startswith("/") or ".." in path.split("/")
-        if not path or outside or not plus or not is_number(offset) or not is_number(length):
+        if not path or outside or not plus or not is_number(offset) or not is_number(length) or not int(length):
             raise ValueError(f"not a place in an archive: {storage_path!r}")
         return cls(path, int(offset), int(length))
 

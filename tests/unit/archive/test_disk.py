@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -296,5 +297,44 @@ def test_without_syncs_the_bytes_are_the_same(tmp_path: Path) -> None:
     archive = open_archive(tmp_path, sync=False)
     place = archive.add(capture())
     archive.close()
+    assert read(archive.url, str(place)).body == b"<p>hello</p>"
+    assert_tidy(tmp_path)
+
+
+def failing(*args: object) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_failed_sync_counts_as_nothing_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only stand-in here: there is no other way to make a disk fail in its sync."""
+    archive = open_archive(tmp_path)
+    places = [archive.add(capture(body=b"0"))]
+    archive.secure()
+    size = warcs(tmp_path)[0].stat().st_size
+    places.append(archive.add(capture(body=b"1")))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdatasync", failing)
+        with pytest.raises(ArchiveUnavailable, match="Input/output error"):
+            archive.secure()
+    assert warcs(tmp_path)[0].stat().st_size == size
+    archive.close()
+    assert [read(archive.url, str(place)).body for place in places] == [b"0", b"1"]
+    assert_tidy(tmp_path)
+
+
+def test_a_file_that_cannot_be_cut_back_is_left_to_repair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = open_archive(tmp_path)
+    place = archive.add(capture())
+    archive.secure()
+    archive.add(capture())
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdatasync", failing)
+        patched.setattr(os, "ftruncate", failing)
+        with pytest.raises(ArchiveUnavailable):
+            archive.close()
+    assert list(tmp_path.glob("*.open"))
+    with (tmp_path / place.path).open("ab") as torn:
+        torn.write(b"\x1f\x8b half a record")
+    assert [repair.name for repair in repair_folder(tmp_path)] == [place.path]
     assert read(archive.url, str(place)).body == b"<p>hello</p>"
     assert_tidy(tmp_path)
