@@ -23,6 +23,8 @@ INSTALLED_APPS = [
     "ninja",
     "crawler.accounts",
     "crawler.processes",
+    "crawler.domains",
+    "crawler.crawls",
     "crawler.dashboard",
 ]
 

@@ -1,0 +1,1 @@
+"""Django app: crawls and what they bring home: frontier, documents, links, images, log."""

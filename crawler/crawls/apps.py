@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class CrawlsConfig(AppConfig):
+    name = "crawler.crawls"
+    verbose_name = "Crawls"

@@ -1,0 +1,124 @@
+"""One batch, one transaction.
+
+First the domain rows are locked and the claims checked: what was done under a claim that is gone is left out. Then
+everything else is written: new URLs, what became of the old ones, documents, log, links, images, robots files, counters.
+A crash before the commit loses the batch and nothing else; the URLs are still pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from crawler.crawls.models import Crawl, CrawlRun
+from crawler.crawls.store import budget
+from crawler.crawls.store.documents import touch_unchanged, write_documents, write_log
+from crawler.crawls.store.links import write_images, write_links
+from crawler.domains import claims, progress
+from crawler.domains.progress import Tally
+from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome
+from crawler.frontier.contract import Found, Settled
+from crawler.frontier.sql import SqlFrontier
+
+
+def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Committed:
+    with transaction.atomic():
+        wanted = {one.domain for one in batch.found.values() if one.refusal is None}
+        progress.remember(wanted, "link", now)
+        held = claims.lock_held(worker, (news.claimed for news in batch.domains.values()), wanted)
+        lost = [name for name in batch.domains if name not in held]
+        pages = [page for page in batch.pages if page.entry.domain in held]
+        found = batch.found.values() if not lost else _without(batch, lost)
+        put = frontier.put(found, now)
+        frontier.settle([_settled(page) for page in pages], now)
+        write_documents(pages)
+        touch_unchanged(pages)
+        write_log(pages)
+        write_links(pages, put.ids)
+        write_images(pages)
+        for domain, file in batch.robots:
+            if domain in held:
+                progress.keep_robots(domain, file, sha256(file.body).hexdigest())
+        progress.grow(put.pending_by_domain, now)
+        news = {name: one for name, one in batch.domains.items() if name in held}
+        tallies = tally(pages)
+        progress.advance({name: tallies.get(name, Tally()) for name in news}, news, now)
+        _count(pages, put.added)
+        budget.spend(worker, pages)
+    return Committed(lost, put.ids, put.pending_by_domain)
+
+
+def _without(batch: Batch, lost: Sequence[str]) -> list[Found]:
+    """What was found on pages of lost domains is found again by whoever has them now."""
+    gone = {page.entry.url_hash for page in batch.pages if page.entry.domain in lost}
+    return [one for one in batch.found.values() if one.discovered_from not in gone]
+
+
+def _settled(page: PageOutcome) -> Settled:
+    return Settled(
+        page.entry.id, page.status, page.status_code, page.error, page.refusal, page.detail, page.failure_count,
+        page.next_crawl_after,
+    )  # fmt: skip
+
+
+def tally(pages: Sequence[PageOutcome]) -> dict[str, Tally]:
+    tallies: dict[str, Tally] = {}
+    for page in pages:
+        sums = tallies.setdefault(page.entry.domain, Tally())
+        sums.pages += page.outcome in (Outcome.PAGE, Outcome.UNCHANGED)
+        sums.failed += page.outcome is Outcome.FAILED
+        sums.bytes += page.bytes_downloaded
+        sums.images += len(page.images)
+        sums.settled += page.status != "pending"
+        sums.depth = max(sums.depth, page.entry.depth)
+        if page.was_attempted:
+            sums.seconds += page.response_seconds
+            sums.attempts += 1
+        sums.run_id = page.run_id
+    return tallies
+
+
+def _count(pages: Sequence[PageOutcome], added: Sequence[Found]) -> None:
+    """The crawls' and runs' own counters."""
+    by_crawl: dict[tuple[int, str], list[PageOutcome]] = {}
+    for page in pages:
+        by_crawl.setdefault((page.entry.crawl_id, page.run_id), []).append(page)
+    queued, refused = _added_by_crawl(added)
+    for crawl_id in sorted({crawl for crawl, _ in by_crawl} | set(queued) | set(refused)):
+        mine = [page for (crawl, _), some in by_crawl.items() if crawl == crawl_id for page in some]
+        sums = _sums(mine)
+        sums["pages_refused"] += refused.get(crawl_id, 0)
+        settled = sum(page.status != "pending" for page in mine)
+        changes = {name: F(name) + value for name, value in sums.items()}
+        Crawl.objects.filter(pk=crawl_id).update(
+            pages_queued=F("pages_queued") + queued.get(crawl_id, 0) - settled, **changes
+        )
+        for run_id in {run for crawl, run in by_crawl if crawl == crawl_id}:
+            images = sum(len(page.images) for page in mine)
+            CrawlRun.objects.filter(pk=run_id).update(images_found=F("images_found") + images, **changes)
+
+
+def _sums(pages: Sequence[PageOutcome]) -> dict[str, int]:
+    outcomes = [page.outcome for page in pages]
+    return {
+        "pages_crawled": outcomes.count(Outcome.PAGE) + outcomes.count(Outcome.UNCHANGED),
+        "pages_failed": sum(page.outcome is Outcome.FAILED and page.status == "failed" for page in pages),
+        "pages_refused": outcomes.count(Outcome.REFUSED),
+        "bytes_downloaded": sum(page.bytes_downloaded for page in pages),
+    }
+
+
+def _added_by_crawl(added: Sequence[Found]) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    queued: dict[int, int] = {}
+    refused: dict[int, int] = {}
+    for one in added:
+        counts = queued if one.refusal is None else refused
+        counts[one.crawl_id] = counts.get(one.crawl_id, 0) + 1
+    return queued, refused
+
+
+def vendor() -> str:
+    return connection.vendor

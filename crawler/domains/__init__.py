@@ -1,0 +1,1 @@
+"""Django app: the domain as a durable entity: lifecycle, claims, politeness clock, robots record."""

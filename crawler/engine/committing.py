@@ -1,0 +1,77 @@
+"""The batch under way, and how it becomes durable: first the archive, then one commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from time import monotonic
+
+from crawler.archive.contract import Archive, ArchiveUnavailable
+from crawler.engine.contract import Batch, Committed, PageOutcome, RobotsFile, Store, StoreUnavailable
+from crawler.engine.site import Site
+
+log = logging.getLogger(__name__)
+
+
+class Committer:
+    """While the archive or the store cannot be written, the batch is kept and `paused` says why."""
+
+    def __init__(
+        self, store: Store, archive: Archive, *, batch_pages: int, batch_seconds: float, patience_seconds: float
+    ) -> None:
+        self.store = store
+        self.archive = archive
+        self.batch = Batch()
+        self.began = monotonic()
+        self.paused = ""
+        self._batch_pages, self._batch_seconds, self._patience_seconds = batch_pages, batch_seconds, patience_seconds
+        self._retry_at = 0.0
+
+    def add_page(self, page: PageOutcome) -> None:
+        self._begin()
+        self.batch.pages.append(page)
+
+    def add_robots(self, domain: str, file: RobotsFile) -> None:
+        self._begin()
+        self.batch.robots.append((domain, file))
+
+    def _begin(self) -> None:
+        if not self.has_news:
+            self.began = monotonic()
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self.batch.pages or self.batch.robots)
+
+    @property
+    def due_in(self) -> float:
+        """Seconds until the batch has to be committed, or may be tried again."""
+        if self.paused:
+            return max(0.0, self._retry_at - monotonic())
+        if len(self.batch.pages) >= self._batch_pages:
+            return 0.0
+        return max(0.0, self.began + self._batch_seconds - monotonic()) if self.has_news else float("inf")
+
+    def commit(self, sites: Mapping[str, Site]) -> tuple[Batch, Committed] | None:
+        """None when there was nothing, or it could not be done now."""
+        batch = self.batch
+        if not self.has_news:
+            return None
+        names = {page.entry.domain for page in batch.pages} | {domain for domain, _ in batch.robots}
+        batch.domains = {name: sites[name].news() for name in names if name in sites}
+        try:
+            self.archive.secure()
+            committed = self.store.commit(batch)
+        except (ArchiveUnavailable, StoreUnavailable) as error:
+            self._pause(str(error))
+            return None
+        if self.paused:
+            log.warning("going on: what was in the way is gone")
+        self.paused, self.batch = "", Batch()
+        return batch, committed
+
+    def _pause(self, why: str) -> None:
+        if why != self.paused:
+            log.error("paused, tried again every %.0f s: %s", self._patience_seconds, why)
+        self.paused = why
+        self._retry_at = monotonic() + self._patience_seconds
