@@ -19,6 +19,11 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 Answer = Response | Failure
 
 
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a URL of the frontier, which always has a path."""
+    return url[: url.find("/", url.find("//") + 2)]
+
+
 class RobotsRules:
     """One origin's rules as the engine uses them, with what is stored of them."""
 

@@ -24,14 +24,13 @@ from crawler.engine.crawling import Crawling
 from crawler.engine.near import COMPARED_DOCUMENTS, NearPages
 from crawler.engine.pages import PageFlow
 from crawler.engine.progress import Progress
-from crawler.engine.robots import RobotsRules, fetch_robots
+from crawler.engine.robots import RobotsRules, fetch_robots, origin_of
 from crawler.engine.site import Rota, Site
 from crawler.fetch.client import Fetcher
 from crawler.fetch.outcome import Failure, FailureKind, Request, Response
 from crawler.fetch.politeness import HostClock, Rules, SavedClock
 from crawler.frontier.contract import Entry
 from crawler.web.headers import retry_after
-from crawler.web.urls.parsing import origin as origin_of
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +93,7 @@ class Worker:
         self.controlled_at = -1e9
         self.renewed_at = monotonic()
         self.nothing_to_claim = False
+        self.was_released = False
 
     # The loop.
 
@@ -111,6 +111,9 @@ class Worker:
 
     def _patience(self) -> float:
         """How long there is nothing to do but wait for answers."""
+        if self.was_released:  # there may be room for others, or an end
+            self.was_released = False
+            return 0.0
         sites = self.rota.next_at() - self.store.now() if not self.committer.paused else float("inf")
         return max(0.0, min(self.limits.control_seconds, sites, self.committer.due_in))
 
@@ -402,6 +405,7 @@ class Worker:
         return False
 
     def _release(self, site: Site) -> None:
+        self.was_released = True
         del self.sites[site.name]
         for crawling in self.crawls.values():
             crawling.gate.close_domain(site.name)
