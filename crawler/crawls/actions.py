@@ -79,7 +79,7 @@ def queue_again(crawl: Crawl) -> int:
             [crawl.pk],
         )
         queued = dict(cursor.fetchall())
-    for name, size in queued.items():
+    for name, _size in queued.items():
         _set_frontier_size(name)
     Crawl.objects.filter(pk=crawl.pk).update(
         pages_queued=sum(queued.values()), pages_crawled=0, pages_failed=0, pages_refused=0, bytes_downloaded=0

@@ -69,6 +69,21 @@ class CrawlRun(models.Model):
         return f"{self.crawl_id} {self.started_at}"
 
 
+class CrawlDomain(models.Model):
+    """What a crawl has seen of a domain's URLs, so that endless sites are still known as such after a restart."""
+
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE)
+    domain = models.CharField(max_length=255)
+    trap_counters = models.JSONField(default=dict)
+
+    class Meta:
+        db_table = "crawl_domains"
+        constraints = [models.UniqueConstraint(name="crawl_domains_identity", fields=["crawl", "domain"])]
+
+    def __str__(self) -> str:
+        return f"{self.domain} in {self.crawl_id}"
+
+
 class PageBudget(models.Model):
     """Pages of a crawl with `max_pages` that a worker set aside and has not fetched yet (a lease without a fence)."""
 

@@ -22,7 +22,9 @@ LEASE_SECONDS = 30 * 60.0
 RENEW_SECONDS = 10 * 60.0
 DAY_SECONDS = 86_400.0
 
-DUE = "status IN ('pending', 'active') AND frontier_size > 0 AND (next_crawl_after IS NULL OR next_crawl_after <= {now})"
+DUE = (
+    "status IN ('pending', 'active') AND frontier_size > 0 AND (next_crawl_after IS NULL OR next_crawl_after <= {now})"
+)
 ORDER = "priority_score DESC, last_crawled_at ASC NULLS FIRST"
 FIELDS = "id, domain, next_request_at, backoff_level, consecutive_error_count, max_pages_per_run"
 
@@ -55,7 +57,9 @@ def _with_robots(claimed: list[Claimed]) -> list[Claimed]:
             [_list(by_name)],
         )
         for domain, origin, fetched_at, expires_at, status, body, error in cursor.fetchall():
-            kept = RobotsFile(origin, seconds_of(fetched_at) or 0, seconds_of(expires_at) or 0, status, bytes(body), error)
+            kept = RobotsFile(
+                origin, seconds_of(fetched_at) or 0, seconds_of(expires_at) or 0, status, bytes(body), error
+            )
             by_name[domain].robots.append(kept)
     return claimed
 

@@ -7,9 +7,10 @@ it is dropped, and told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from crawler.frontier.contract import Entry, Found
@@ -71,6 +72,7 @@ class Claimed:
     consecutive_errors: int = 0
     pages_per_run: int | None = None
     robots: list[RobotsFile] = field(default_factory=list)
+    traps_by_crawl: dict[int, dict[str, Any]] = field(default_factory=dict)  # what the gate's counters said last
 
 
 class Validators(NamedTuple):
@@ -180,6 +182,7 @@ class Ending(NamedTuple):
     blocked: str | None = None
     block_reason: str | None = None
     not_before: float | None = None  # nothing of it is due earlier
+    traps_by_crawl: Mapping[int, dict[str, Any]] = MappingProxyType({})
 
 
 class StoreUnavailable(Exception):

@@ -97,7 +97,7 @@ class Crawling:
         plain = True
         for link in links:
             tag = link.tag
-            if tag == "link" and not link.is_page or tag in ("source", "video", "audio"):
+            if (tag == "link" and not link.is_page) or tag in ("source", "video", "audio"):
                 continue
             target: int | str | None = get(link.url)
             if target is None or target < 0:  # type: ignore[operator]  # numbers here

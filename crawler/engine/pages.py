@@ -145,14 +145,20 @@ class PageFlow:
         self._note_answer(page, answer)
         page.detail = f"redirects to {target}"[:LONGEST_ERROR]
         number: int | str | None = crawling.known.get(target)
-        if number is None or isinstance(number, int) and number < 0:
+        if number is None or (isinstance(number, int) and number < 0):
             number = crawling.meet(target, entry, self.batch(), began, by="redirect")
         if number is not None:
             page.targets, page.anchors, page.types = [number], [""], ["redirect"]
         return page
 
     def answered(
-        self, entry: Entry, crawling: Crawling, answer: Response, began: float, near: NearPages, before: Validators | None
+        self,
+        entry: Entry,
+        crawling: Crawling,
+        answer: Response,
+        began: float,
+        near: NearPages,
+        before: Validators | None,
     ) -> PageOutcome:
         if answer.status == 304 and before is not None:
             return self.unchanged(entry, crawling, answer, began, before)
@@ -180,11 +186,19 @@ class PageFlow:
     ) -> PageOutcome:
         page = self._outcome(entry, crawling, Outcome.UNCHANGED, "completed", began)
         self._note_answer(page, answer)
-        self.archive.add_revisit(self._capture(entry, answer, began, before.content_hash or ""), _original(entry, before))
+        self.archive.add_revisit(
+            self._capture(entry, answer, began, before.content_hash or ""), _original(entry, before)
+        )
         return page
 
     def page(
-        self, entry: Entry, crawling: Crawling, answer: Response, began: float, near: NearPages, before: Validators | None
+        self,
+        entry: Entry,
+        crawling: Crawling,
+        answer: Response,
+        began: float,
+        near: NearPages,
+        before: Validators | None,
     ) -> PageOutcome:
         content_type = answer.headers.get("content-type", "")
         essence, _ = self.content_types.parse(content_type)

@@ -66,8 +66,8 @@ class Site:
         delay_ms = round(self.clock.crawl_delay_seconds * 1000) or None
         return DomainNews(self.claimed, saved.next_allowed_at, saved.backoff_level, self.consecutive_errors, delay_ms)
 
-    def ending(self) -> Ending:
-        return Ending(self.claimed, self.blocked, self.block_reason, self.not_before)
+    def ending(self, traps_by_crawl: dict[int, dict[str, Any]]) -> Ending:
+        return Ending(self.claimed, self.blocked, self.block_reason, self.not_before, traps_by_crawl)
 
 
 class Rota:

@@ -19,7 +19,17 @@ from typing import Any
 from crawler.archive.contract import Archive
 from crawler.engine import steps
 from crawler.engine.committing import Committer
-from crawler.engine.contract import Batch, Claimed, Committed, Outcome, PageOutcome, RobotsFile, Store, StoreUnavailable
+from crawler.engine.contract import (
+    Batch,
+    Claimed,
+    Committed,
+    Ending,
+    Outcome,
+    PageOutcome,
+    RobotsFile,
+    Store,
+    StoreUnavailable,
+)
 from crawler.engine.crawling import Crawling
 from crawler.engine.near import COMPARED_DOCUMENTS, NearPages
 from crawler.engine.pages import PageFlow
@@ -123,7 +133,7 @@ class Worker:
             return False
         self.store.finish_idle_crawls()
         self._control(at_once=True)
-        return not self.crawls or not self.sites and self.nothing_to_claim and not self.store.others_at_work()
+        return not self.crawls or (not self.sites and self.nothing_to_claim and not self.store.others_at_work())
 
     # Control: which crawls run, which domains are ours.
 
@@ -145,8 +155,8 @@ class Worker:
         for number, rules in running.items():
             if number not in self.crawls or self.crawls[number].rules != rules:
                 self.crawls[number] = Crawling(rules, self.drop_params)
-                for name in self.sites:
-                    self.crawls[number].gate.open_domain(name)
+                for name, site in self.sites.items():
+                    self.crawls[number].gate.open_domain(name, site.claimed.traps_by_crawl.get(number))
 
     def _renew(self) -> None:
         if monotonic() - self.renewed_at < self.limits.renew_seconds:
@@ -174,8 +184,8 @@ class Worker:
     def _open(self, claimed: Claimed) -> None:
         site = Site(claimed, HostClock(claimed.name, Rules()))
         self.sites[claimed.name] = site
-        for crawling in self.crawls.values():
-            crawling.gate.open_domain(claimed.name)
+        for number, crawling in self.crawls.items():
+            crawling.gate.open_domain(claimed.name, claimed.traps_by_crawl.get(number))
         self._refill(site)
         # Somebody may have asked this host a moment ago and died before saying so; the first claim ever cannot have.
         if claimed.fence > 1:
@@ -356,7 +366,7 @@ class Worker:
             self._leave_alone(site, code, reason, failure)
 
     def _leave_alone(self, site: Site, code: str, reason: str, failure: Failure | None) -> None:
-        """The URL that could not even be asked for counts as failed; the others stay pending until the cooldown ends."""
+        """The URL that could not even be asked for counts as failed; the others stay pending."""
         log.info("left alone", extra={"domain": site.name, "reason": reason})
         head = site.queue[0] if site.queue else None
         if head is not None and failure is not None and not site.pages and head.crawl_id in self.crawls:
@@ -407,9 +417,11 @@ class Worker:
     def _release(self, site: Site) -> None:
         self.was_released = True
         del self.sites[site.name]
-        for crawling in self.crawls.values():
-            crawling.gate.close_domain(site.name)
-        self.store.release([site.ending()])
+        self.store.release([self._ending(site)])
+
+    def _ending(self, site: Site) -> Ending:
+        seen = {number: crawling.gate.close_domain(site.name) for number, crawling in self.crawls.items()}
+        return site.ending({number: counters for number, counters in seen.items() if counters})
 
     def _commit(self) -> None:
         if (done := self.committer.commit(self.sites)) is not None:
@@ -442,5 +454,5 @@ class Worker:
             for ticket, answer in self.fetcher.wait(max(0.0, until - monotonic())):
                 self._answered(ticket, answer)
         self._commit()
-        self.store.release([site.ending() for site in self.sites.values()])
+        self.store.release([self._ending(site) for site in self.sites.values()])
         self.sites.clear()

@@ -50,7 +50,13 @@ def insert_many(cursor: Cursor, vendor: str, table: str, columns: Columns, rows:
 
 
 def update_many(
-    cursor: Cursor, vendor: str, table: str, columns: Columns, rows: Rows, how: dict[str, str] | None = None, also: str = ""
+    cursor: Cursor,
+    vendor: str,
+    table: str,
+    columns: Columns,
+    rows: Rows,
+    how: dict[str, str] | None = None,
+    also: str = "",
 ) -> None:
     """Set columns by key, which `columns` names first. `how` has expressions of `{new}` for columns that are not
     simply replaced; `also` is SQL for further settings."""

@@ -134,7 +134,9 @@ class SqlFrontier:
             for one in settled
         ]  # fmt: skip
         with self.cursor() as cursor:
-            update_many(cursor, self.vendor, "url_frontier", SETTLED_COLUMNS, rows, also="crawl_count = crawl_count + 1")
+            update_many(
+                cursor, self.vendor, "url_frontier", SETTLED_COLUMNS, rows, also="crawl_count = crawl_count + 1"
+            )
 
     def next_due(self, domain: str, crawls: Collection[int]) -> float | None:
         with self.cursor() as cursor:
@@ -160,7 +162,8 @@ class SqlFrontier:
             by_status = counted("status", where)
             by_priority, by_domain = counted("priority", pending), counted("domain", pending)
             cursor.execute(
-                f"SELECT count(*) FROM url_frontier WHERE {pending} AND next_crawl_after > %s", [*params, timestamp(now)]
+                f"SELECT count(*) FROM url_frontier WHERE {pending} AND next_crawl_after > %s",
+                [*params, timestamp(now)],
             )
             (delayed,) = cursor.fetchone()
         waiting = by_status.get("pending", 0)

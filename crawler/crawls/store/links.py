@@ -91,7 +91,7 @@ def write_images(pages: Sequence[PageOutcome]) -> None:
 
 
 def _provenance(pages: Sequence[PageOutcome], numbers: Mapping[str, int]) -> list[tuple[object, ...]]:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for page in pages:
         entry = page.entry
         run_id = page.run_id.replace("-", "") if connection.vendor == "sqlite" else page.run_id

@@ -21,7 +21,12 @@ def finish_if_idle(crawl: Crawl) -> bool:
     is_spent = limit is not None and crawl.pages_crawled >= limit
     if crawl.pages_queued > 0 and not is_spent:
         return False
-    end(crawl, CrawlStatus.COMPLETED, RunStatus.COMPLETED, "page budget used up" if is_spent else "nothing left to fetch")
+    end(
+        crawl,
+        CrawlStatus.COMPLETED,
+        RunStatus.COMPLETED,
+        "page budget used up" if is_spent else "nothing left to fetch",
+    )
     return True
 
 

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from crawler.crawls.models import Crawl
 from crawler.crawls.states import CrawlStatus
-from crawler.crawls.store import budget, runs
+from crawler.crawls.store import budget, runs, traps
 from crawler.crawls.store.availability import Deadlock, available
 from crawler.crawls.store.commit import commit
 from crawler.crawls.store.rules import rules_of
@@ -51,7 +51,9 @@ class DatabaseStore:
 
     def claim(self, limit: int) -> list[Claimed]:
         with available():
-            return claims.claim_due(self.worker, limit)
+            claimed = claims.claim_due(self.worker, limit)
+            traps.load(claimed)
+            return claimed
 
     def renew(self, held: Sequence[Claimed]) -> list[str]:
         with available():
@@ -84,7 +86,7 @@ class DatabaseStore:
                 " AND NOT is_duplicate ORDER BY crawled_at DESC LIMIT %s",
                 [domain, limit],
             )
-            return cursor.fetchall()
+            return [(value, url_hash) for value, url_hash in cursor.fetchall()]
 
     def reserve(self, crawl_id: int, pages: int) -> int:
         with available():
@@ -100,7 +102,9 @@ class DatabaseStore:
     def release(self, endings: Sequence[Ending]) -> None:
         with available(), transaction.atomic():
             held = claims.lock_held(self.worker, [one.claimed for one in endings])
-            claims.release([one for one in endings if one.claimed.name in held], self.now())
+            mine = [one for one in endings if one.claimed.name in held]
+            traps.save(mine)
+            claims.release(mine, self.now())
 
     def others_at_work(self) -> bool:
         with available(), connection.cursor() as cursor:
