@@ -114,6 +114,7 @@ class Fetcher:
     def watch(self, descriptor: int) -> None:
         """From now on `wait` returns when this descriptor is readable. It stays the caller's to read and close."""
         self._foreign.add(descriptor)
+        self._on_new_socket(descriptor)  # its number may have been a connection's
         self._epoll.register(descriptor, READABLE)
 
     def unwatch(self, descriptor: int) -> None:
@@ -193,8 +194,7 @@ class Fetcher:
         handle = pycurl.Curl()
         for option, value in self.options.items():
             handle.setopt(option, value)
-        handle.setopt(pycurl.SOCKOPTFUNCTION, self._on_new_socket)
-        transfer = Transfer(handle, self.guard)
+        transfer = Transfer(handle, self.guard, self._on_new_socket)
         self._transfers.append(transfer)
         return transfer
 
@@ -272,11 +272,10 @@ class Fetcher:
     def _on_timer(self, milliseconds: int) -> None:
         self._timer_at = None if milliseconds < 0 else monotonic() + milliseconds / 1000
 
-    def _on_new_socket(self, descriptor: int, purpose: int) -> int:
+    def _on_new_socket(self, descriptor: int) -> None:
         """A descriptor's number may have been another connection's, which epoll forgot when it was closed."""
         self._interest.pop(descriptor, None)
         self._wanted.discard(descriptor)
-        return int(pycurl.SOCKOPT_OK)
 
     def _on_socket(self, what: int, descriptor: int, multi: Any, data: Any) -> None:
         """Between two requests a connection stays registered: most are used again at once."""

@@ -1,28 +1,40 @@
-"""Content encodings: gzip, deflate, br, zstd, also nested, bounded in output and in ratio.
+"""Content encodings: gzip, deflate, br, zstd, also nested, bounded in size and in growth.
 
-A body that is broken or cut keeps what could be decoded. A bomb is cut at the limit and said to be one.
+A body that is broken or cut keeps what could be decoded; one that is not encoded at all, whatever its header says, is
+passed through. A bomb is cut at the limit. In all these cases `error` says what was wrong.
+
+Every coding has two ways: a quick one for the whole body, and a careful one, piece by piece, for all that the quick
+one does not finish.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import brotli
 import zstandard
+from isal import isal_zlib
 
+from crawler.fetch.zstd_frames import ends_with_its_frames
+
+ACCEPTED = "gzip, deflate, br, zstd"
 MAX_LAYERS = 5
-# A page repeats itself, but not a thousand times; small bodies may, so the ratio counts from here on.
-MAX_RATIO = 200
-RATIO_COUNTS_FROM_BYTES = 1024 * 1024
-CHUNK_BYTES = 64 * 1024
+# A page repeats itself, but not two hundred times over; small bodies may, so growth counts from here on.
+MAX_GROWTH = 200
+GROWTH_COUNTS_FROM_BYTES = 1024 * 1024
+PIECE_BYTES = 64 * 1024
+FINE_PIECE_BYTES = 256  # what is lost at most before the place where a body breaks
+ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: more is not for the web
+GZIP_WINDOW, ZLIB_WINDOW, BARE_WINDOW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
+
+BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # the stub says instance where it is a class
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     body: bytes
-    error: str | None = None  # what was wrong; the body is what came before
+    error: str | None = None
 
 
 class Broken(Exception):
@@ -30,98 +42,168 @@ class Broken(Exception):
 
 
 def decode(body: bytes, content_encoding: str, *, max_bytes: int) -> Decoded:
-    """The body without its encodings. Unknown encodings leave it as it is."""
-    names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name != "identity"]
-    names = [name for name in names if name]
+    """The body without its encodings, the last one named undone first. An unknown one leaves it as it is."""
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    names = [name for name in names if name not in ("", "identity")]
     if len(names) > MAX_LAYERS:
         return Decoded(body, f"more than {MAX_LAYERS} content encodings")
     error = None
     for name in reversed(names):
-        if name not in DECODERS:
-            return Decoded(body, f"unknown content encoding {name!r}")
-        unpacked = unpack(body, DECODERS[name], max_bytes)
-        body, error = unpacked.body, error or unpacked.error
+        if name not in CODINGS:
+            return Decoded(body, f"unknown content encoding {name[:40]!r}")
+        body, layer_error = _undone(body, CODINGS[name], max_bytes)
+        error = error or layer_error
     return Decoded(body, error)
 
 
-def unpack(body: bytes, decoder: Callable[[bytes], Iterator[bytes]], max_bytes: int) -> Decoded:
-    ceiling = max(RATIO_COUNTS_FROM_BYTES, len(body) * MAX_RATIO)
+class Coding(NamedTuple):
+    # The whole, when it decodes cleanly within so many bytes; else None.
+    quick: Callable[[bytes, int], bytes | None]
+    # What can be decoded, in pieces; raises Broken where it cannot go on.
+    careful: Callable[[bytes], Iterator[bytes]]
+
+
+def _undone(body: bytes, coding: Coding, max_bytes: int) -> Decoded:
+    if not body:
+        return Decoded(body)
+    allowed_growth = max(GROWTH_COUNTS_FROM_BYTES, len(body) * MAX_GROWTH)
+    ceiling = min(max_bytes, allowed_growth)
+    whole = coding.quick(body, ceiling)
+    if whole is not None:
+        return Decoded(whole)
+    parts, error = _taken(coding.careful(body), ceiling)
+    if error and not parts:
+        return Decoded(body, error)  # it never was what its header says
+    if error is None and sum(map(len, parts)) > ceiling:
+        error = "decoded body is too large" if ceiling == max_bytes else "decoded body grows too fast"
+    return Decoded(b"".join(parts)[:ceiling], error)
+
+
+def _taken(pieces: Iterator[bytes], ceiling: int) -> tuple[list[bytes], str | None]:
     parts, size = [], 0
     try:
-        for part in decoder(body):
-            parts.append(part)
-            size += len(part)
-            if size > min(max_bytes, ceiling):
-                why = "decoded body is too large" if size > max_bytes else "decoded body grows too fast"
-                return Decoded(b"".join(parts)[: min(max_bytes, ceiling)], why)
+        for piece in pieces:
+            parts.append(piece)
+            size += len(piece)
+            if size > ceiling:
+                break
     except Broken as error:
-        return Decoded(b"".join(parts), str(error))
-    return Decoded(b"".join(parts))
+        return parts, str(error)
+    return parts, None
 
 
-def gunzip(body: bytes) -> Iterator[bytes]:
-    """All members; what follows the last one is padding, as in tar archives and careless servers."""
+def _quick_gzip(body: bytes, ceiling: int) -> bytes | None:
+    return _quick_inflate(body, GZIP_WINDOW, ceiling)
+
+
+def _quick_deflate(body: bytes, ceiling: int) -> bytes | None:
+    return _quick_inflate(body, _deflate_window(body), ceiling)
+
+
+def _quick_inflate(body: bytes, window: int, ceiling: int) -> bytes | None:
+    machine = isal_zlib.decompressobj(window)
+    try:
+        whole = machine.decompress(body, ceiling + 1)
+    except BROKEN:
+        return None
+    is_all = machine.eof and not machine.unused_data and len(whole) <= ceiling
+    return bytes(whole) if is_all else None
+
+
+def _gunzip(body: bytes) -> Iterator[bytes]:
+    """All members; what follows the last one is padding, as careless servers send it."""
     rest = body
     while rest[:2] == b"\x1f\x8b":
-        rest = yield from inflate(rest, 16 + zlib.MAX_WBITS)
-    if rest is body and body:
+        rest = yield from _inflate(rest, GZIP_WINDOW)
+    if rest is body:
         raise Broken("not gzip")
 
 
-def deflate(body: bytes) -> Iterator[bytes]:
+def _undeflate(body: bytes) -> Iterator[bytes]:
+    yield from _inflate(body, _deflate_window(body))
+
+
+def _deflate_window(body: bytes) -> int:
     """With zlib's frame as the standard says, or bare as some servers send it."""
-    framed = len(body) > 1 and (body[0] & 0x0F) == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    yield from inflate(body, zlib.MAX_WBITS if framed else -zlib.MAX_WBITS)
+    is_framed = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    return ZLIB_WINDOW if is_framed else BARE_WINDOW
 
 
-def inflate(body: bytes, window_bits: int) -> Generator[bytes, None, bytes]:
-    """Yields the parts, returns what follows the compressed data."""
-    machine = zlib.decompressobj(window_bits)
-    rest = body
-    while not machine.eof:
-        try:
-            part = machine.decompress(rest, CHUNK_BYTES)
-        except zlib.error as error:
-            raise Broken(f"broken compressed body: {error}") from None
-        rest = machine.unconsumed_tail
-        if part:
-            yield part
-        elif not rest:
-            raise Broken("compressed body ends early")
-    return machine.unused_data
+def _inflate(body: bytes, window: int) -> Generator[bytes, None, bytes]:
+    """Yields the pieces, returns what follows the compressed data.
+
+    An error costs the whole piece it happens in, so from the last good state on the pieces get smaller.
+    """
+    machine, rest, reason = zlib.decompressobj(window), body, ""
+    for piece_bytes in (PIECE_BYTES, FINE_PIECE_BYTES, 1):
+        while not machine.eof:
+            before = machine.copy()
+            try:
+                piece = machine.decompress(rest, piece_bytes)
+            except zlib.error as error:
+                machine, reason = before, str(error)
+                break
+            rest = machine.unconsumed_tail
+            if piece:
+                yield piece
+            elif not rest:
+                raise Broken("compressed body ends early")
+        else:
+            return machine.unused_data
+    raise Broken(f"broken compressed body: {reason}")
 
 
-def unbrotli(body: bytes) -> Iterator[bytes]:
+def _quick_brotli(body: bytes, ceiling: int) -> bytes | None:
+    machine = brotli.Decompressor()
+    try:
+        whole: bytes = machine.process(body, output_buffer_limit=ceiling + 1)
+    except brotli.error:
+        return None
+    return whole if machine.is_finished() and len(whole) <= ceiling else None
+
+
+def _unbrotli(body: bytes) -> Iterator[bytes]:
     machine = brotli.Decompressor()
     data = body
     try:
         while not machine.is_finished():
-            part = machine.process(data, output_buffer_limit=CHUNK_BYTES)
+            piece = machine.process(data, output_buffer_limit=FINE_PIECE_BYTES)
             data = b""
-            if part:
-                yield part
+            if piece:
+                yield piece
             elif machine.can_accept_more_data():
                 raise Broken("compressed body ends early")
     except brotli.error as error:
         raise Broken(f"broken compressed body: {error}") from None
 
 
-def unzstd(body: bytes) -> Iterator[bytes]:
-    """Windows over 8 MiB are refused, as the web's profile of zstd allows."""
-    machine = zstandard.ZstdDecompressor(max_window_size=8 * 1024 * 1024)
+def _quick_zstd(body: bytes, ceiling: int) -> bytes | None:
+    """The size a frame claims is not believed further than the ceiling: room for it is made at once."""
+    try:
+        if not 0 <= zstandard.frame_content_size(body) <= ceiling or not ends_with_its_frames(body, frames=1):
+            return None
+        return zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompress(body)
+    except zstandard.ZstdError:
+        return None
+
+
+def _unzstd(body: bytes) -> Iterator[bytes]:
+    machine = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
     try:
         with machine.stream_reader(body, read_across_frames=True) as reader:
-            while part := reader.read(CHUNK_BYTES):
-                yield part
+            while piece := reader.read(FINE_PIECE_BYTES):
+                yield piece
     except zstandard.ZstdError as error:
         raise Broken(f"broken compressed body: {error}") from None
+    if not ends_with_its_frames(body):
+        raise Broken("compressed body ends early")
 
 
-DECODERS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
-    "gzip": gunzip,
-    "x-gzip": gunzip,
-    "deflate": deflate,
-    "br": unbrotli,
-    "zstd": unzstd,
+_GZIP = Coding(_quick_gzip, _gunzip)
+CODINGS = {
+    "gzip": _GZIP,
+    "x-gzip": _GZIP,
+    "deflate": Coding(_quick_deflate, _undeflate),
+    "br": Coding(_quick_brotli, _unbrotli),
+    "zstd": Coding(_quick_zstd, _unzstd),
 }
-ACCEPTED = "gzip, deflate, br, zstd"

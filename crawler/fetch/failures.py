@@ -10,15 +10,7 @@ PROXY_ERROR = 97  # pycurl has no name for these two
 HTTP2_STREAM_ERROR = 92
 
 # The connection ended or made no sense in the middle of an answer.
-BROKE_OFF = frozenset(
-    {
-        pycurl.E_PARTIAL_FILE,
-        pycurl.E_RECV_ERROR,
-        pycurl.E_HTTP2,
-        HTTP2_STREAM_ERROR,
-        pycurl.E_BAD_CONTENT_ENCODING,
-    }
-)
+BROKE_OFF = frozenset({pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, HTTP2_STREAM_ERROR})
 KIND_BY_CODE = {
     pycurl.E_URL_MALFORMAT: FailureKind.URL,
     pycurl.E_LOGIN_DENIED: FailureKind.URL,

@@ -6,26 +6,33 @@ Only the final answer's own lines count.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 END_OF_HEADERS = (b"\r\n", b"\n")
 
 
-def final_block(lines: list[bytes]) -> tuple[bytes, int]:
-    """The final answer's status line and headers without the empty line, and how many interim answers came before."""
+class Head(NamedTuple):
+    """The final answer's status line and headers, without the empty line at their end."""
+
+    block: bytes
+    interim: int  # answers before it
+    is_complete: bool  # the empty line came
+
+
+def final_head(lines: list[bytes]) -> Head:
     if lines and lines[-1] == b"\r\n" and lines.index(b"\r\n") == len(lines) - 1:  # what nearly every server sends
-        return b"".join(lines)[:-4], 0
+        return Head(b"".join(lines)[:-4], 0, True)
     return _final_of_many(lines)
 
 
-def _final_of_many(lines: list[bytes]) -> tuple[bytes, int]:
+def _final_of_many(lines: list[bytes]) -> Head:
     starts = [number for number, line in enumerate(lines) if line.startswith(b"HTTP/") and _opens(lines, number)]
     if not starts:
-        return b"", 0
-    kept: list[bytes] = []
-    for line in lines[starts[-1] :]:
-        if line in END_OF_HEADERS:
-            break  # what follows are trailers
-        kept.append(line)
-    return b"".join(kept).rstrip(b"\r\n"), len(starts) - 1
+        return Head(b"", 0, False)
+    last = lines[starts[-1] :]
+    end = next((number for number, line in enumerate(last) if line in END_OF_HEADERS), None)
+    kept = last[:end]  # what follows are trailers
+    return Head(b"".join(kept).rstrip(b"\r\n"), len(starts) - 1, end is not None)
 
 
 def _opens(lines: list[bytes], number: int) -> bool:
@@ -34,7 +41,10 @@ def _opens(lines: list[bytes], number: int) -> bool:
 
 
 def parsed_headers(block: bytes) -> dict[str, str]:
-    """By lower-case name, repeated ones joined by ", ", folded lines by a space. Lines without a colon are noise."""
+    """By lower-case name, repeated ones joined by ", ", folded lines by a space. Lines without a colon are noise.
+
+    Bytes become characters one to one (Latin-1), except NUL, which goes: databases cannot hold it.
+    """
     found: dict[str, str] = {}
     name = ""
     for line in block.decode("latin-1").replace("\0", "").split("\n")[1:]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -16,12 +17,13 @@ import pycurl
 
 from crawler.fetch.failures import BROKE_OFF, failure_of
 from crawler.fetch.guard import Guard
-from crawler.fetch.header_block import final_block, parsed_headers
+from crawler.fetch.header_block import Head, final_head, parsed_headers
 from crawler.fetch.origins import Origin
 from crawler.fetch.outcome import Failure, FailureKind, Request, Response, Truncation
 
 # libcurl stops by itself at 300 KB of headers for one answer, so memory is bounded while they come.
 MAX_HEADER_BYTES = 128 * 1024
+MAX_STATUS_LINE_BYTES = 8 * 1024
 MAX_INTERIM_ANSWERS = 32
 STOP = -1  # a callback that returns another size than it was given ends the transfer
 HEAD, GET = "HEAD", "GET"
@@ -39,9 +41,11 @@ class Transfer:
     room: int
     began_at: float
 
-    def __init__(self, handle: Any, guard: Guard) -> None:
+    def __init__(self, handle: Any, guard: Guard, on_new_socket: Callable[[int], None]) -> None:
         self.handle = handle
         self.guard = guard
+        self.on_new_socket = on_new_socket
+        self.opened: socket.socket | None = None
         self.header_lines: list[bytes] = []
         self.parts: list[bytes] = []
         self.stopped: Truncation | None = None
@@ -57,6 +61,7 @@ class Transfer:
         handle.setopt(pycurl.HEADERFUNCTION, self.header_lines.append)
         handle.setopt(pycurl.WRITEFUNCTION, self.take_body)
         handle.setopt(pycurl.OPENSOCKETFUNCTION, self.open_socket)
+        handle.setopt(pycurl.SOCKOPTFUNCTION, self.take_over_socket)
 
     def begin(self, request: Request, ticket: Any, origin: Origin, pins: list[str]) -> None:
         self.request = request
@@ -97,8 +102,11 @@ class Transfer:
         return None
 
     def _is_wanted(self) -> bool:
-        headers = parsed_headers(final_block(self.header_lines)[0])
-        return self.request.wants_body is None or self.request.wants_body(self._status(), headers)
+        """libcurl tells nothing about a transfer from within its callbacks, so the status is read from its line."""
+        block = final_head(self.header_lines).block
+        word = block[:64].split(maxsplit=2)[1:2]
+        status = int(word[0]) if word and word[0].isdigit() else 0
+        return self.request.wants_body is None or self.request.wants_body(status, parsed_headers(block))
 
     def open_socket(self, purpose: int, address: Any) -> Any:
         """The last word: whatever was resolved, and by whom, this is the address that would be connected to."""
@@ -108,30 +116,42 @@ class Transfer:
             self.refused = refused
             return pycurl.SOCKET_BAD
         try:
-            return socket.socket(family, kind, protocol)
+            self.opened = socket.socket(family, kind, protocol)
         except OSError:  # no descriptors left, or a family that this machine lacks
             return pycurl.SOCKET_BAD
+        return self.opened
+
+    def take_over_socket(self, descriptor: int, purpose: int) -> int:
+        """Comes right after `open_socket`. libcurl works with a duplicate, which no child process shall inherit."""
+        if self.opened is not None:
+            self.opened.close()
+            self.opened = None
+        os.set_inheritable(descriptor, False)
+        self.on_new_socket(descriptor)
+        return int(pycurl.SOCKOPT_OK)
 
     def outcome(self, code: int) -> Response | Failure:
         """What came of it. To be called once, when libcurl is done and before the handle leaves its multi handle."""
         seconds = monotonic() - self.began_at
-        block, interim = final_block(self.header_lines)
+        head = final_head(self.header_lines)
         parts, stopped, refused = self.parts, self.stopped, self.refused
         self.header_lines.clear()
         self.parts, self.stopped, self.refused = [], None, None
-        if len(block) > MAX_HEADER_BYTES or interim > MAX_INTERIM_ANSWERS:
+        if _is_too_much(head):
             return Failure(FailureKind.HEADERS, "more headers than we read", temporary=False, seconds=seconds)
         if code == pycurl.E_OK or stopped:
-            return self._response(block, parts, seconds, stopped)
+            return self._response(head.block, parts, seconds, stopped)
         if refused and code == pycurl.E_COULDNT_CONNECT:
             return Failure(FailureKind.GUARD, refused, temporary=False, seconds=seconds)
-        if code in BROKE_OFF and self._is_worth_keeping(block, parts):
-            return self._response(block, parts, seconds, Truncation.INCOMPLETE)
-        return failure_of(code, self.handle.errstr(), headers_came=bool(block), seconds=seconds)
+        if code in BROKE_OFF and self._is_worth_keeping(head, parts):
+            return self._response(head.block, parts, seconds, Truncation.INCOMPLETE)
+        return failure_of(code, self.handle.errstr(), headers_came=bool(head.block), seconds=seconds)
 
-    def _is_worth_keeping(self, block: bytes, parts: list[bytes]) -> bool:
+    def _is_worth_keeping(self, head: Head, parts: list[bytes]) -> bool:
         """Part of a body is, and so is a redirect whose body nobody would have read."""
-        return bool(block) and self._status() >= 200 and (bool(parts) or b"\nlocation:" in block.lower())
+        if not head.is_complete or self._status() < 200:
+            return False
+        return bool(parts) or b"\nlocation:" in head.block.lower()
 
     def _response(
         self, block: bytes, parts: list[bytes], seconds: float, truncated: Truncation | None
@@ -184,3 +204,9 @@ class Transfer:
 
     def _status(self) -> int:
         return int(self.handle.getinfo(pycurl.RESPONSE_CODE))
+
+
+def _is_too_much(head: Head) -> bool:
+    if len(head.block) > MAX_STATUS_LINE_BYTES and head.block.find(b"\n", 0, MAX_STATUS_LINE_BYTES) < 0:
+        return True
+    return len(head.block) > MAX_HEADER_BYTES or head.interim > MAX_INTERIM_ANSWERS
