@@ -199,7 +199,7 @@ class PageOutlinks(models.Model):
 
 
 class PageInlinks(models.Model):
-    """Which pages of one batch link to a target. May name a page whose links have changed since: its outlinks decide."""
+    """Which pages of one batch link to a target. A page named here may have changed since: its outlinks decide."""
 
     id = models.BigAutoField(primary_key=True)
     target = models.ForeignKey(FrontierURL, on_delete=models.CASCADE, db_constraint=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
@@ -27,9 +28,14 @@ NEW = {
 def remember(names: Iterable[str], source: str, now: float) -> None:
     """A row for every domain that has none yet."""
     moment = timestamp(now)
-    rows = [(_new_key(), name, registrable_domain(name) or name, source, moment, moment) for name in sorted(set(names))]
+    rows = [(_new_key(), name, _parent(name), source, moment, moment) for name in sorted(set(names))]
     with connection.cursor() as cursor:
         insert_many(cursor, connection.vendor, "domains", NEW, rows, "ON CONFLICT (domain) DO NOTHING")
+
+
+@lru_cache(8192)
+def _parent(name: str) -> str:
+    return registrable_domain(name) or name
 
 
 def _new_key() -> str:
@@ -40,7 +46,7 @@ GROWN = {"domain": "text", "frontier_size": "integer", "pages_discovered": "bigi
 
 
 def grow(added_by_domain: Mapping[str, int], now: float) -> None:
-    """New URLs to fetch. A domain that was done has work again; one that is blocked stays so until its cooldown ends."""
+    """New URLs to fetch. A domain that was done has work again; a blocked one waits for its cooldown."""
     rows = [(name, count, count) for name, count in sorted(added_by_domain.items()) if count]
     moment = timestamp(now)
     with connection.cursor() as cursor:
@@ -134,8 +140,8 @@ def keep_robots(domain: str, file: RobotsFile, body_hash: str) -> None:
         )
         if cursor.rowcount == 0:
             cursor.execute(
-                "INSERT INTO robots_records (domain, origin, first_fetched_at, fetched_at, expires_at, http_status, error,"
-                " body, body_hash, checked_count) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, 1)",
+                "INSERT INTO robots_records (domain, origin, first_fetched_at, fetched_at, expires_at, http_status,"
+                " error, body, body_hash, checked_count) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, 1)",
                 [domain, file.origin, fetched, fetched, expires, file.status, file.error, file.body, body_hash],
             )
         cursor.execute(

@@ -144,6 +144,7 @@ class PageOutcome:
     targets: Sequence[int | str] = ()
     anchors: Sequence[str] = ()
     types: Sequence[str] = ()
+    outlinks_found: int = 0
     images: Sequence[ImageSeen] = ()
     was_attempted: bool = True  # False: refused before any request was made
 

@@ -14,14 +14,15 @@ from zlib import crc32
 from crawler.web.simhash import NEAR_DISTANCE, distance, fingerprint
 
 COMPARED_DOCUMENTS: Final = 50_000
-SHORTEST_BLOCK: Final = 20
-SAMPLE_CHARACTERS: Final = 6_000
+SAMPLE_CHARACTERS: Final = 2_400
+SHORTEST_TEXT: Final = 40
 CANDIDATES: Final = 64
 _BANDS: Final = (0, 16, 32, 48)
 _SIGN: Final = 1 << 63
 
-_unseen = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL).sub
-_blocks = re.compile(r">([^<>]{20,})").findall
+# Running text, as opposed to menus and markup. What stands in scripts is taken for text: telling them apart would cost
+# more than all the rest, and a page's own scripts are part of what it is.
+_blocks = re.compile(r">([^<]{30,})").findall
 
 
 def page_fingerprint(html: str) -> int | None:
@@ -30,15 +31,15 @@ def page_fingerprint(html: str) -> int | None:
     Long pages are sampled by block, and which blocks are taken depends on the blocks alone: a change in one place
     leaves the sample of all others as it was.
     """
-    blocks = [block for block in _blocks(_unseen(" ", html)) if not block.isspace()]
+    blocks = _blocks(html)
     size = sum(map(len, blocks))
-    if size < 2 * SHORTEST_BLOCK:
-        return None
     if size > 2 * SAMPLE_CHARACTERS:
         keep_one_in = 1 << (size // SAMPLE_CHARACTERS).bit_length() - 1
         chosen = [block for block in blocks if crc32(block.encode("utf-8", "replace")) % keep_one_in == 0]
         blocks = chosen or blocks
-    return fingerprint(" ".join(blocks))
+    elif size < SHORTEST_TEXT:
+        return None
+    return fingerprint(" ".join(blocks)) or None
 
 
 def signed(value: int) -> int:

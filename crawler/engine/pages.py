@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -134,7 +135,7 @@ class PageFlow:
     def redirected(
         self, entry: Entry, crawling: Crawling, answer: Response, began: float, target: str | None
     ) -> PageOutcome:
-        """The target becomes a URL of the frontier: fetched once, by whoever has its domain, however many lead there."""
+        """The target becomes a URL of the frontier: fetched once, however many lead there, by who has its domain."""
         rules = crawling.rules
         if target is None:
             refusal = Refusal(Reason.INVALID_URL, f"redirects to {answer.location!r}"[:200])
@@ -148,7 +149,7 @@ class PageFlow:
         if number is None or (isinstance(number, int) and number < 0):
             number = crawling.meet(target, entry, self.batch(), began, by="redirect")
         if number is not None:
-            page.targets, page.anchors, page.types = [number], [""], ["redirect"]
+            page.targets, page.anchors, page.types, page.outlinks_found = [number], [""], ["redirect"], 1
         return page
 
     def answered(
@@ -222,9 +223,12 @@ class PageFlow:
         tag = answer.headers.get("x-robots-tag")
         header = x_robots_tag(tag, rules.user_agent) if tag else UNRESTRICTED
         verdict = crawling.gate.page_verdict(found.meta_robots, header, page.fetched_at)
-        page.targets, page.anchors, page.types = crawling.targets_of(
+        targets, anchors, types = crawling.targets_of(
             found.links, page.entry, self.batch(), page.fetched_at, verdict.follow
         )
+        page.outlinks_found = len(targets)
+        if rules.store_outlinks:
+            page.targets, page.anchors, page.types = targets, anchors, types
         if rules.store_images and found.images:
             page.images = [seen for image in found.images if (seen := _seen(image, crawling)) is not None]
 
@@ -257,14 +261,21 @@ class PageFlow:
             near.add(simhash, page.entry.url_hash)
         headers = answer.headers
         modified = headers.get("last-modified")
-        moment = parse_date(modified, lenient=True) if modified else None
+        moment = _date(modified[:100]) if modified else None
         return DocumentFacts(
             answer.status, page.content_type, len(body.content), (headers.get("content-encoding") or "")[:50] or None,
             reading.charset if reading else None, (headers.get("etag") or "")[:255] or None,
-            timestamp(moment.timestamp()) if moment else None, content_hash,
+            moment, content_hash,
             None if simhash is None else signed(simhash), str(location), reading.title if reading else None,
             len(page.images), answer.truncated is not None or body.error is not None, near_to,
         )  # fmt: skip
+
+
+@lru_cache(4096)
+def _date(value: str) -> str | None:
+    """A Last-Modified as the database takes it; the pages of a site share many."""
+    moment = parse_date(value, lenient=True)
+    return timestamp(moment.timestamp()) if moment else None
 
 
 def _seen(image: object, crawling: Crawling) -> ImageSeen | None:

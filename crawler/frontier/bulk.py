@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from math import floor
 from typing import Any, Protocol
 
 Columns = dict[str, str]  # name -> PostgreSQL type
@@ -27,7 +29,14 @@ class Cursor(Protocol):
 
 def timestamp(seconds: float) -> str:
     """Seconds since 1970 as both databases read them, and as Django writes them to SQLite."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    whole = floor(seconds)
+    return f"{_second(whole)}.{int((seconds - whole) * 1_000_000):06d}"
+
+
+@lru_cache(64)
+def _second(whole: int) -> str:
+    """Most times of a batch lie within the same second or two."""
+    return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def seconds_of(value: Any) -> float | None:

@@ -1,7 +1,7 @@
 """One batch, one transaction.
 
 First the domain rows are locked and the claims checked: what was done under a claim that is gone is left out. Then
-everything else is written: new URLs, what became of the old ones, documents, log, links, images, robots files, counters.
+the rest is written: new URLs, what became of the old ones, documents, log, links, images, robots files, counters.
 A crash before the commit loses the batch and nothing else; the URLs are still pending.
 """
 
@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from django.db import connection, transaction
-from django.db.models import F
 
-from crawler.crawls.models import Crawl, CrawlRun
 from crawler.crawls.store import budget
 from crawler.crawls.store.documents import touch_unchanged, write_documents, write_log
 from crawler.crawls.store.links import write_images, write_links
@@ -83,22 +81,25 @@ def tally(pages: Sequence[PageOutcome]) -> dict[str, Tally]:
 
 def _count(pages: Sequence[PageOutcome], added: Sequence[Found]) -> None:
     """The crawls' and runs' own counters."""
-    by_crawl: dict[tuple[int, str], list[PageOutcome]] = {}
+    by_crawl: dict[int, list[PageOutcome]] = {}
     for page in pages:
-        by_crawl.setdefault((page.entry.crawl_id, page.run_id), []).append(page)
+        by_crawl.setdefault(page.entry.crawl_id, []).append(page)
     queued, refused = _added_by_crawl(added)
-    for crawl_id in sorted({crawl for crawl, _ in by_crawl} | set(queued) | set(refused)):
-        mine = [page for (crawl, _), some in by_crawl.items() if crawl == crawl_id for page in some]
+    for crawl_id in sorted({*by_crawl, *queued, *refused}):
+        mine = by_crawl.get(crawl_id, [])
         sums = _sums(mine)
         sums["pages_refused"] += refused.get(crawl_id, 0)
         settled = sum(page.status != "pending" for page in mine)
-        changes = {name: F(name) + value for name, value in sums.items()}
-        Crawl.objects.filter(pk=crawl_id).update(
-            pages_queued=F("pages_queued") + queued.get(crawl_id, 0) - settled, **changes
-        )
-        for run_id in {run for crawl, run in by_crawl if crawl == crawl_id}:
-            images = sum(len(page.images) for page in mine)
-            CrawlRun.objects.filter(pk=run_id).update(images_found=F("images_found") + images, **changes)
+        _increase("crawl_jobs", crawl_id, sums | {"pages_queued": queued.get(crawl_id, 0) - settled})
+        if mine:
+            run_id = mine[0].run_id if vendor() == "postgresql" else mine[0].run_id.replace("-", "")
+            _increase("crawl_runs", run_id, sums | {"images_found": sum(len(page.images) for page in mine)})
+
+
+def _increase(table: str, key: int | str, sums: Mapping[str, int]) -> None:
+    changes = ", ".join(f"{name} = {name} + %s" for name in sums)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {table} SET {changes} WHERE id = %s", [*sums.values(), key])
 
 
 def _sums(pages: Sequence[PageOutcome]) -> dict[str, int]:

@@ -70,7 +70,7 @@ def write_documents(pages: Sequence[PageOutcome]) -> None:
             entry.url_hash, entry.url, entry.domain, entry.crawl_id, facts.http_status, facts.content_type,
             facts.content_length, facts.content_encoding, facts.charset, facts.etag, facts.last_modified,
             facts.content_hash, facts.simhash, facts.storage_path, moment, moment, entry.depth, facts.title,
-            len(page.targets), facts.images_count, facts.is_truncated, duplicate_of is not None, duplicate_of, near,
+            page.outlinks_found, facts.images_count, facts.is_truncated, duplicate_of is not None, duplicate_of, near,
         ))  # fmt: skip
     with connection.cursor() as cursor:
         conflict = f"ON CONFLICT (url_hash) DO UPDATE SET {REPLACED}"
@@ -110,6 +110,6 @@ def _log_row(page: PageOutcome) -> tuple[object, ...]:
     return (
         run_id, entry.url, entry.url_hash, entry.domain, page.status_code, page.error or page.detail,
         page.outcome.value, page.content_type, page.bytes_downloaded, int(page.response_seconds * 1000),
-        len(page.images), len(page.targets), page.address, facts.storage_path if facts else None,
+        len(page.images), page.outlinks_found, page.address, facts.storage_path if facts else None,
         timestamp(page.fetched_at),
     )  # fmt: skip

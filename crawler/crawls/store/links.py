@@ -10,6 +10,8 @@ from django.db import connection
 from crawler.engine.contract import Outcome, PageOutcome
 from crawler.frontier.bulk import insert_many, list_of, members, timestamp
 
+# Python writes a list of whole numbers as JSON does; texts need an encoder, made once.
+encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 OUTLINKS = {
     "source_id": "bigint",
     "targets": "text",
@@ -30,16 +32,15 @@ def write_links(pages: Sequence[PageOutcome], ids: Mapping[tuple[int, str], int]
             continue
         source, crawl = page.entry.id, page.entry.crawl_id
         targets = [one if type(one) is int else ids[crawl, one] for one in page.targets]  # type: ignore[index]
-        types = json.dumps(page.types) if page.types else ""
-        anchors = json.dumps(page.anchors, ensure_ascii=False)
-        forwards.append((source, json.dumps(targets), anchors, types, timestamp(page.fetched_at)))
+        types = encode(page.types) if page.types else ""
+        forwards.append((source, str(targets), encode(page.anchors), types, timestamp(page.fetched_at)))
         for target in targets:
             if target in backwards:
                 backwards[target].append(source)
             else:
                 backwards[target] = [source]
     # In the order of the index: neighbours are written together.
-    inwards = [(target, json.dumps(backwards[target])) for target in sorted(backwards)]
+    inwards = [(target, str(backwards[target])) for target in sorted(backwards)]
     with connection.cursor() as cursor:
         conflict = f"ON CONFLICT (source_id) DO UPDATE SET {REPLACED}"
         insert_many(cursor, connection.vendor, "page_outlinks", OUTLINKS, forwards, conflict)
