@@ -50,9 +50,10 @@ class SqlFrontier:
         self.vendor = vendor
 
     def put(self, found: Iterable[Found], now: float) -> Put:
-        # In one order for everybody, so that two transactions that put the same URLs cannot wait for each other.
         by_key = {(one.crawl_id, one.url_hash): one for one in found}
-        wanted = [by_key[key] for key in sorted(by_key, key=lambda key: (key[1], key[0]))]
+        # Those to be fetched in the order they were found. The others in one order for everybody, so that two
+        # transactions that put the same ones do not wait for each other.
+        wanted = sorted(by_key.values(), key=lambda one: one.url_hash if one.refusal else "")
         if not wanted:
             return Put({}, [], {})
         with self.cursor() as cursor:
