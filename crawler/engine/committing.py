@@ -41,7 +41,7 @@ class Committer:
 
     @property
     def has_news(self) -> bool:
-        return bool(self.batch.pages or self.batch.robots)
+        return bool(self.batch.pages or self.batch.robots or self.batch.found)
 
     @property
     def due_in(self) -> float:

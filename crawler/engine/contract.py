@@ -191,7 +191,9 @@ class StoreUnavailable(Exception):
 
 
 class Store(Protocol):
-    """Every call may raise StoreUnavailable."""
+    """Every call may raise StoreUnavailable. `queued` is how many URLs waited when crawls were last asked for."""
+
+    queued: int
 
     def now(self) -> float:
         """The database's time, seconds since 1970."""

@@ -11,7 +11,7 @@ from crawler.engine.known import KnownUrls
 from crawler.engine.refusals import Refusal
 from crawler.engine.scope import Scope
 from crawler.fetch.politeness import Rules
-from crawler.frontier.contract import MAY_PASS, Entry, Found
+from crawler.frontier.contract import DEFAULT_PRIORITY, MAY_PASS, Entry, Found
 from crawler.web.hosts import canonical_domain
 from crawler.web.links import Link
 from crawler.web.urls import InvalidURL
@@ -25,7 +25,7 @@ TYPE_OF_TAG: Final = {"a": "hyperlink", "area": "hyperlink", "iframe": "frame", 
 class Crawling:
     """`drop_params` are the query parameters that do not make another URL."""
 
-    __slots__ = ("allowance", "drop_params", "gate", "is_spent", "known", "politeness", "rules")
+    __slots__ = ("allowance", "drop_params", "gate", "is_spent", "known", "politeness", "rules", "scope")
 
     def __init__(self, rules: CrawlRules, drop_params: frozenset[str]) -> None:
         self.rules = rules
@@ -33,7 +33,7 @@ class Crawling:
         self.known = KnownUrls()
         self.allowance = 0  # pages of the budget that are set aside for us
         self.is_spent = False  # and there are no more to be had
-        scope = Scope(
+        self.scope = Scope(
             seeds=rules.seeds,
             allowed_domains=rules.allowed_domains,
             url_patterns=rules.url_patterns,
@@ -41,7 +41,7 @@ class Crawling:
             max_depth=rules.max_depth,
         )
         self.gate = Gate(
-            scope,
+            self.scope,
             user_agent=rules.user_agent,
             respect_robots=rules.respect_robots,
             respect_nofollow=rules.respect_nofollow,
@@ -52,6 +52,9 @@ class Crawling:
             per_host=rules.per_host,
             adaptive=None if rules.adaptive else False,
         )
+
+    def covers(self, domain: str) -> bool:
+        return self.scope.covers(domain)
 
     def identity(self, url: str) -> str:
         """The hash under which a URL is known. Raises InvalidURL."""
@@ -83,7 +86,8 @@ class Crawling:
         is_seed = by == "redirect" and entry.depth == 0
         refusal = page_refusal or self.gate.admit(url, domain, depth, now, nofollow=nofollow, is_seed=is_seed)
         batch.found[key] = Found(
-            self.rules.id, url_hash, url, domain, depth, priority or entry.priority, entry.url_hash, by,
+            self.rules.id, url_hash, url, domain, depth, priority or (entry.priority if by == "redirect" else DEFAULT_PRIORITY),
+            entry.url_hash or None, by,
             entry.redirect_hops + 1 if by == "redirect" else 0,
             refusal.reason.value if refusal else None, refusal.detail[:500] if refusal else None,
         )  # fmt: skip

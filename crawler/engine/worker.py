@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -36,11 +37,13 @@ from crawler.engine.pages import PageFlow
 from crawler.engine.progress import Progress
 from crawler.engine.robots import RobotsRules, fetch_robots, origin_of
 from crawler.engine.site import Rota, Site
+from crawler.engine.sitemaps import as_entry, named_in, priority_of, read_sitemaps
 from crawler.fetch.client import Fetcher
 from crawler.fetch.outcome import Failure, FailureKind, Request, Response
 from crawler.fetch.politeness import HostClock, Rules, SavedClock
 from crawler.frontier.contract import Entry
 from crawler.web.headers import retry_after
+from crawler.web.sitemaps import SitemapEntry
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +153,7 @@ class Worker:
 
     def _refresh_crawls(self) -> None:
         running = self.store.running_crawls()
+        self.progress.queued = self.store.queued
         for gone in [number for number in self.crawls if number not in running]:
             del self.crawls[gone]
         for number, rules in running.items():
@@ -187,12 +191,12 @@ class Worker:
         for number, crawling in self.crawls.items():
             crawling.gate.open_domain(claimed.name, claimed.traps_by_crawl.get(number))
         self._refill(site)
+        for robots in site.robots_by_origin.values():
+            self._heed_crawl_delay(site, robots)
         # Somebody may have asked this host a moment ago and died before saying so; the first claim ever cannot have.
         if claimed.fence > 1:
             saved = SavedClock(claimed.next_request_at, claimed.backoff_level)
             site.clock.restore(saved, self.store.now())
-        for robots in site.robots_by_origin.values():
-            self._heed_crawl_delay(site, robots)
         self.rota.add(site, site.clock.ready_at)
 
     # Which URL is next.
@@ -305,6 +309,26 @@ class Worker:
         robots = site.robots_by_origin[file.origin] = RobotsRules(file)
         self.committer.add_robots(site.name, file)
         self._heed_crawl_delay(site, robots)
+        if site.clock.crawl_delay_seconds:  # it holds from this answer on
+            earliest = self.store.now() + site.clock.delay_seconds()
+            site.clock.next_allowed_at = max(site.clock.next_allowed_at, earliest)
+        self._want_sitemaps(site, file.origin, robots)
+
+    def _want_sitemaps(self, site: Site, origin: str, robots: RobotsRules) -> None:
+        """As often as robots.txt is asked for, which names them."""
+        for crawling in self.crawls.values():
+            if crawling.rules.use_sitemaps and not robots.parks and crawling.covers(site.name):
+                begin = named_in(robots.rules.sitemaps, origin)
+                visit = read_sitemaps(begin, crawling.rules, partial(self._met_in_sitemap, site, crawling))
+                site.follow_ups.append((Ticket(site, visit, self._read_sitemaps), next(visit)))
+
+    def _met_in_sitemap(self, site: Site, crawling: Crawling, found: SitemapEntry) -> None:
+        if crawling.known.get(found.loc) is None:
+            entry, priority = as_entry(crawling.rules.id, site.name), priority_of(found)
+            crawling.meet(found.loc, entry, self.committer.batch, self.store.now(), by="sitemap", priority=priority)
+
+    def _read_sitemaps(self, site: Site, pages: int) -> None:
+        log.info("read sitemaps", extra={"domain": site.name, "pages": pages})
 
     def _park(self, site: Site, robots: RobotsRules) -> None:
         """Its robots.txt cannot be read: nothing of the domain is fetched until it was asked for again."""
@@ -442,8 +466,6 @@ class Worker:
                 site.has_more = True
             else:
                 self.controlled_at = -1e9  # a domain to claim
-        settled = sum(page.status != "pending" for page in batch.pages)
-        self.progress.queued += sum(result.added_by_domain.values()) - settled
 
     def _wind_down(self) -> None:
         """Answers under way are waited for shortly, then everything is saved and every claim given back."""

@@ -64,6 +64,7 @@ class Settled(NamedTuple):
     detail: str | None = None
     failure_count: int = 0
     next_crawl_after: float | None = None  # seconds since 1970
+    attempts: int = 1  # 0: refused without a request
 
 
 class Put(NamedTuple):

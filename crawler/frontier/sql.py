@@ -38,6 +38,7 @@ SETTLED_COLUMNS = {
     "failure_count": "smallint",
     "next_crawl_after": "timestamptz",
     "last_crawl_attempt": "timestamptz",
+    "crawl_count": "smallint",
 }
 ENTRY = "id, crawl_id, url_hash, url, domain, depth, priority, crawl_count, failure_count, redirect_hops"
 
@@ -130,14 +131,17 @@ class SqlFrontier:
         rows = [
             (
                 one.id, one.status, one.status_code, one.error, one.refusal, one.detail, one.failure_count,
-                None if one.next_crawl_after is None else timestamp(one.next_crawl_after), moment,
+                None if one.next_crawl_after is None else timestamp(one.next_crawl_after),
+                moment if one.attempts else None, one.attempts,
             )
             for one in settled
         ]  # fmt: skip
+        how = {
+            "last_crawl_attempt": "coalesce({new}, last_crawl_attempt)",
+            "crawl_count": "crawl_count + {new}",
+        }
         with self.cursor() as cursor:
-            update_many(
-                cursor, self.vendor, "url_frontier", SETTLED_COLUMNS, rows, also="crawl_count = crawl_count + 1"
-            )
+            update_many(cursor, self.vendor, "url_frontier", SETTLED_COLUMNS, rows, how)
 
     def next_due(self, domain: str, crawls: Collection[int]) -> float | None:
         with self.cursor() as cursor:

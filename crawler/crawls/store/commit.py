@@ -58,7 +58,7 @@ def _without(batch: Batch, lost: Sequence[str]) -> list[Found]:
 def _settled(page: PageOutcome) -> Settled:
     return Settled(
         page.entry.id, page.status, page.status_code, page.error, page.refusal, page.detail, page.failure_count,
-        page.next_crawl_after,
+        page.next_crawl_after, int(page.was_attempted),
     )  # fmt: skip
 
 

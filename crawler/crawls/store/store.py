@@ -25,6 +25,7 @@ from crawler.frontier.contract import Entry
 from crawler.frontier.sql import SqlFrontier
 
 DEADLOCK_RETRIES = 5
+CLOCK_NOISE_SECONDS = 1.0
 
 
 class DatabaseStore:
@@ -33,17 +34,25 @@ class DatabaseStore:
     def __init__(self, worker: str, only: Collection[int] | None = None) -> None:
         self.worker = worker
         self.only = only
+        self.queued = 0
         self.frontier = SqlFrontier(connection.cursor, connection.vendor)
-        self.clock_offset = database_now().timestamp() - time.time()
+        self.clock_offset = database_now().timestamp() - time.monotonic()
 
     def now(self) -> float:
-        return time.time() + self.clock_offset
+        return time.monotonic() + self.clock_offset
+
+    def _follow_clock(self) -> None:
+        """Small differences are the noise of asking. Following them would shorten a host's delay now and then."""
+        offset = database_now().timestamp() - time.monotonic()
+        if abs(offset - self.clock_offset) > CLOCK_NOISE_SECONDS:
+            self.clock_offset = offset
 
     def running_crawls(self) -> dict[int, CrawlRules]:
         with available():
-            self.clock_offset = database_now().timestamp() - time.time()
-            agent = settings.CRAWLSPACE.user_agent
-            return {crawl.pk: rules_of(crawl, runs.run_of(crawl), agent) for crawl in self._running()}
+            self._follow_clock()
+            agent, crawls = settings.CRAWLSPACE.user_agent, self._running()
+            self.queued = sum(crawl.pages_queued for crawl in crawls)
+            return {crawl.pk: rules_of(crawl, runs.run_of(crawl), agent) for crawl in crawls}
 
     def _running(self) -> list[Crawl]:
         rows = Crawl.objects.filter(status=CrawlStatus.RUNNING)
