@@ -86,8 +86,8 @@ class Crawling:
         is_seed = by == "redirect" and entry.depth == 0
         refusal = page_refusal or self.gate.admit(url, domain, depth, now, nofollow=nofollow, is_seed=is_seed)
         batch.found[key] = Found(
-            self.rules.id, url_hash, url, domain, depth, priority or (entry.priority if by == "redirect" else DEFAULT_PRIORITY),
-            entry.url_hash or None, by,
+            self.rules.id, url_hash, url, domain, depth,
+            priority or (entry.priority if by == "redirect" else DEFAULT_PRIORITY), entry.url_hash or None, by,
             entry.redirect_hops + 1 if by == "redirect" else 0,
             refusal.reason.value if refusal else None, refusal.detail[:500] if refusal else None,
         )  # fmt: skip

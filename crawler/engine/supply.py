@@ -1,0 +1,115 @@
+"""What there is to do: the crawls that run, the domains that are ours, and which URL of a domain is next."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawler.engine.contract import Claimed, Ending, Store, Validators
+from crawler.engine.crawling import Crawling
+from crawler.engine.robots import RobotsRules
+from crawler.engine.site import Site
+from crawler.fetch.politeness import HostClock, Rules, SavedClock
+from crawler.frontier.contract import Entry
+
+FEWEST_TAKEN: Final = 10
+MOST_TAKEN: Final = 500
+
+
+class Supply:
+    """`urls_in_memory` bounds what is taken ahead, over all sites."""
+
+    def __init__(self, store: Store, drop_params: frozenset[str], urls_in_memory: int) -> None:
+        self.store = store
+        self.drop_params = drop_params
+        self.urls_in_memory = urls_in_memory
+        self.crawls: dict[int, Crawling] = {}
+        self.sites: dict[str, Site] = {}
+        self.validators: dict[str, Validators] = {}
+
+    # Crawls.
+
+    def refresh_crawls(self) -> None:
+        """Crawls come, go, and change their rules while we work."""
+        running = self.store.running_crawls()
+        for gone in [number for number in self.crawls if number not in running]:
+            del self.crawls[gone]
+        for number, rules in running.items():
+            if number not in self.crawls or self.crawls[number].rules != rules:
+                self.crawls[number] = Crawling(rules, self.drop_params)
+                for name, site in self.sites.items():
+                    self.crawls[number].gate.open_domain(name, site.claimed.traps_by_crawl.get(number))
+
+    def open_crawls(self) -> list[int]:
+        """Those whose page budget is not used up."""
+        return [number for number, crawling in self.crawls.items() if not crawling.is_spent]
+
+    # Sites.
+
+    def open_site(self, claimed: Claimed) -> Site:
+        site = Site(claimed, HostClock(claimed.name, Rules()))
+        self.sites[claimed.name] = site
+        for number, crawling in self.crawls.items():
+            crawling.gate.open_domain(claimed.name, claimed.traps_by_crawl.get(number))
+        self.refill(site)
+        for robots in site.robots_by_origin.values():
+            self.heed_crawl_delay(site, robots)
+        # Somebody may have asked this host a moment ago and died before saying so; the first claim ever cannot have.
+        if claimed.fence > 1:
+            saved = SavedClock(claimed.next_request_at, claimed.backoff_level)
+            site.clock.restore(saved, self.store.now())
+        return site
+
+    def ending_of(self, site: Site) -> Ending:
+        seen = {number: crawling.gate.close_domain(site.name) for number, crawling in self.crawls.items()}
+        return site.ending({number: counters for number, counters in seen.items() if counters})
+
+    # URLs.
+
+    def refill(self, site: Site) -> None:
+        """Take more URLs. What the batch has found is in the frontier only after its commit."""
+        limit = max(FEWEST_TAKEN, min(MOST_TAKEN, self.urls_in_memory // max(1, len(self.sites))))
+        entries = self.store.take(site.name, self.open_crawls(), limit, skip=site.taken)
+        site.has_more = len(entries) == limit
+        if entries:
+            self.validators.update(self.store.validators(entries))
+            site.queue.extend(entries)
+            site.taken.update(entry.id for entry in entries)
+            self._heed_rules(site)
+
+    def next_entry(self, site: Site) -> Entry | None:
+        """The next URL that may be fetched, paid for from its crawl's budget."""
+        if site.stopped or site.fetching_robots:
+            return None
+        if not site.queue and site.has_more:
+            self.refill(site)
+        while site.queue:
+            entry = site.queue[0]
+            crawling = self.crawls.get(entry.crawl_id)
+            is_wanted = crawling is not None and crawling.spend_one(self.store.reserve)
+            site.queue.popleft()
+            if is_wanted:
+                return entry
+            site.taken.discard(entry.id)
+        return None
+
+    def put_back(self, site: Site, entry: Entry) -> None:
+        site.queue.appendleft(entry)
+        self.crawls[entry.crawl_id].return_one()
+
+    # Manners.
+
+    def _heed_rules(self, site: Site) -> None:
+        """The strictest of the crawls that want something of this site."""
+        wanted = {entry.crawl_id for entry in site.queue}
+        rules = [crawling.politeness for number, crawling in self.crawls.items() if number in wanted]
+        if len(rules) == 1:
+            site.clock.rules = rules[0]
+        elif rules:
+            site.clock.rules = Rules(
+                delay_seconds=max(one.delay_seconds for one in rules), per_host=min(one.per_host for one in rules)
+            )
+
+    def heed_crawl_delay(self, site: Site, robots: RobotsRules) -> None:
+        agents = [crawling.rules.user_agent for crawling in self.crawls.values() if crawling.rules.respect_robots]
+        delays = [robots.rules.crawl_delay(agent) or 0.0 for agent in agents]
+        site.clock.crawl_delay_seconds = max([site.clock.crawl_delay_seconds, *delays])
