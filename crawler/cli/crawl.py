@@ -1,48 +1,58 @@
-"""`crawler crawl`: seeds in, pages out, no server needed."""
+"""`crawler crawl`: seeds in, pages out, no server needed. What it does is in crawler/cli/crawling/."""
 
 from __future__ import annotations
 
-import json
-import os
-import time
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from crawler.cli.ready import load_django
+from crawler.cli.crawling.order import Order, check, read_seeds, with_seed_domains
+from crawler.cli.crawling.running import Manner, run
 
 
 def crawl(
-    urls: Annotated[list[str], typer.Argument()],
-    max_pages: Annotated[int | None, typer.Option()] = None,
-    delay: Annotated[float, typer.Option()] = 1.0,
-    out: Annotated[Path | None, typer.Option()] = None,
-    no_outlinks: Annotated[bool, typer.Option("--no-outlinks")] = False,
-    ignore_robots: Annotated[bool, typer.Option("--ignore-robots")] = False,
-    as_json: Annotated[bool, typer.Option("--json")] = False,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Where to start.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="FILE", help="More URLs, one a line; - reads them from stdin.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for database and archive.")] = None,
+    max_pages: Annotated[int | None, typer.Option(min=1, help="Stop after so many pages.")] = None,
+    max_depth: Annotated[int | None, typer.Option(min=0, help="Clicks from a seed.")] = None,
+    allow: Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Only URLs in which one is found.")] = None,
+    deny: Annotated[list[str] | None, typer.Option(metavar="REGEX", help="No URLs in which one is found.")] = None,
+    allow_domain: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Beside the seeds' domains.")] = None,
+    delay: Annotated[float | None, typer.Option(min=0, help="Seconds between requests to a host (1).")] = None,
+    per_host: Annotated[int | None, typer.Option(min=1, max=64, help="Requests to a host at once (1).")] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds for one request (30).")] = None,
+    user_agent: Annotated[str | None, typer.Option(metavar="TEXT", help="How to introduce ourselves.")] = None,
+    processes: Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")] = 1,
+    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Read the sites' sitemaps, too.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Run the pages' JavaScript in a browser.")] = False,
+    no_outlinks: Annotated[bool, typer.Option("--no-outlinks", help="Do not store who links to whom.")] = False,
+    ignore_robots: Annotated[bool, typer.Option("--ignore-robots", help="Do not ask for robots.txt.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Visit the pages of a complete crawl once more.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but problems.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
 ) -> None:
-    """Crawl from seeds."""
-    if out:
-        os.environ["CRAWLER_HOME"] = str(out)
-        os.environ["DATABASE_URL"] = f"sqlite:///{out.absolute()}/crawl.sqlite3"
-        os.environ["ARCHIVE_URL"] = f"file://{out.absolute()}/archive"
-    t0 = time.monotonic()
-    load_django(migrated=False)
-    from crawler.project.migrations import apply_migrations, pending_migrations
-    if pending_migrations():
-        apply_migrations()
-    print("setup", time.monotonic() - t0)
-    from crawler.crawls import actions
-    from crawler.crawls.models import Crawl
-    from crawler.crawls.working import work
-    from crawler.engine.progress import Progress
-
-    name = "crawl " + " ".join(urls)
-    crawl = Crawl.objects.filter(name=name).first() or actions.create_crawl(name, urls, {"max_pages": max_pages, "crawl_delay_ms": delay * 1000, "store_outlinks": not no_outlinks, "respect_robots_txt": not ignore_robots}, {})
-    actions.start_crawl(crawl)
-    progress = Progress()
-    began = time.monotonic()
-    work(lambda: False, only=[crawl.pk], until_done=True, progress=progress)
-    seconds = time.monotonic() - began
-    print(json.dumps({"pages": progress.pages, "failed": progress.failed, "refused": progress.refused, "seconds": seconds, "rate": progress.pages/seconds, "parked": progress.parked}))
+    """Crawl from some URLs, here and now. Interrupted, the same command resumes."""
+    starts = read_seeds(urls or (), seeds)
+    order = Order(
+        starts,
+        allow=tuple(allow or ()),
+        deny=tuple(deny or ()),
+        domains=with_seed_domains(starts, allow_domain or ()),
+        max_depth=max_depth,
+        robots=not ignore_robots,
+        outlinks=not no_outlinks,
+        sitemaps=sitemaps,
+        render=render,
+        user_agent=user_agent,
+        max_pages=max_pages,
+        delay_seconds=delay,
+        per_host=per_host,
+        timeout_seconds=timeout,
+    )
+    check(order)
+    sys.exit(run(order, Manner(out, processes, again, as_json, quiet)))

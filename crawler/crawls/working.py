@@ -28,18 +28,25 @@ def work(
     *,
     only: Collection[int] | None = None,
     until_done: bool = False,
+    name: str | None = None,
     progress: Progress | None = None,
     limits: Limits | None = None,
+    made: Callable[[Worker], None] | None = None,
 ) -> None:
-    """Crawl until `stop`, or until nothing is left. Claims are given back whatever happens, short of kill -9."""
+    """Crawl until `stop`, or until nothing is left. Claims are given back whatever happens, short of kill -9.
+
+    `name` is what claims are made under; `made` gets the worker before it runs, to look at it, not to touch.
+    """
     config = settings.CRAWLSPACE
-    store = DatabaseStore(worker_name(), only)
+    store = DatabaseStore(name or worker_name(), only)
     fetcher = Fetcher(Guard(config.fetch_allowed_networks), user_agent=config.user_agent, per_address=8)
     archive = open_archive(config.archive_url)
     try:
         worker = Worker(
             store, fetcher, archive, drop_params=frozenset(config.tracking_params), limits=limits, progress=progress
         )
+        if made is not None:
+            made(worker)
         worker.run(stop, until_done=until_done)
     finally:
         fetcher.close()
