@@ -35,6 +35,15 @@ class Committer:
         self._begin()
         self.batch.robots.append((domain, file))
 
+    def forget(self, domain: str) -> list[PageOutcome]:
+        """Its claim is lost, so its pages are no longer ours to commit, not even under a new claim: whoever had it
+        meanwhile may have stored them. What they led to stays found."""
+        batch = self.batch
+        gone = [page for page in batch.pages if page.entry.domain == domain]
+        batch.pages = [page for page in batch.pages if page.entry.domain != domain]
+        batch.robots = [(name, file) for name, file in batch.robots if name != domain]
+        return gone
+
     def _begin(self) -> None:
         if not self.has_news:
             self.began = monotonic()

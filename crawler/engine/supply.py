@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
-from crawler.engine.contract import Claimed, Ending, Store, Validators
+from crawler.engine.contract import Claimed, Ending, Store, StoreUnavailable, Validators
 from crawler.engine.crawling import Crawling
 from crawler.engine.robots import RobotsRules
 from crawler.engine.site import Site
@@ -50,7 +51,8 @@ class Supply:
         self.sites[claimed.name] = site
         for number, crawling in self.crawls.items():
             crawling.gate.open_domain(claimed.name, claimed.traps_by_crawl.get(number))
-        self.refill(site)
+        with suppress(StoreUnavailable):  # it is ours all the same; its URLs come with the first look at it
+            self.refill(site)
         for robots in site.robots_by_origin.values():
             self.heed_crawl_delay(site, robots)
         # Somebody may have asked this host a moment ago and died before saying so; the first claim ever cannot have.

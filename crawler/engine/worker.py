@@ -151,6 +151,14 @@ class Worker:
         log.warning("lost the claim on a domain; its uncommitted work is dropped", extra={"domain": name})
         if (site := self.sites.pop(name, None)) is not None:
             site.stop()
+        self._take_back(self.committer.forget(name))
+
+    def _take_back(self, pages: list[PageOutcome]) -> None:
+        """What is dropped uses up no budget."""
+        for page in pages:
+            crawling = self.supply.crawls.get(page.entry.crawl_id)
+            if crawling is not None and page.outcome in (Outcome.PAGE, Outcome.UNCHANGED):
+                crawling.return_one()
 
     def _claim(self) -> None:
         room = min(self.limits.sites - len(self.sites), self.limits.claims_at_once)
@@ -171,7 +179,11 @@ class Worker:
             return
         now = self.store.now()
         while self.fetcher.in_flight < self.limits.in_flight and (site := self.rota.pop_due(now)) is not None:
-            self._start_next(site, now)
+            try:
+                self._start_next(site, now)
+            except StoreUnavailable:
+                self.rota.add(site, now)  # else nobody would look at it again
+                raise
 
     def _start_next(self, site: Site, now: float) -> None:
         """Start as many requests as the clock allows now."""
@@ -268,6 +280,9 @@ class Worker:
         self.progress.parked[site.name] = reason
 
     def _finished(self, site: Site, page: PageOutcome) -> None:
+        if self.sites.get(site.name) is not site:  # lost, and perhaps claimed again: this was done under the old claim
+            self._take_back([page])
+            return
         self.committer.add_page(page)
         self.progress.count(page)
         if page.outcome in (Outcome.PAGE, Outcome.UNCHANGED):
@@ -285,9 +300,9 @@ class Worker:
         self.progress.paused = self.committer.paused
         if done is not None:
             self._committed(*done)
-        if not self.committer.paused:
-            waiting, self.waiting = self.waiting, []
-            self._release([site for site in waiting if not self._has_work(site)])
+        if not self.committer.paused:  # when the store fails in between they go on waiting
+            self._release([site for site in self.waiting if not self._has_work(site)])
+            self.waiting.clear()
 
     def _committed(self, batch: Batch, result: Committed) -> None:
         for crawling in self.supply.crawls.values():
@@ -298,6 +313,7 @@ class Worker:
                 site.has_more = site.has_more or page.status == "pending"
         for name in result.lost:
             self._lose(name)
+            self._take_back([page for page in batch.pages if page.entry.domain == name])
         for name in result.added_by_domain:
             if (site := self.sites.get(name)) is not None:
                 site.has_more = True

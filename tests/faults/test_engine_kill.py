@@ -13,7 +13,8 @@ import pytest
 
 from tests.faults.crawl_checks import assert_archive_whole, assert_nothing_lost_or_twice, assert_polite
 from tests.faults.crawl_processes import CrawlProcesses
-from tests.faults.engine_site import PHASES, LoopbackSite, Web
+from tests.faults.engine_site import CAME, PHASES, LoopbackSite, Web
+from tests.faults.platform import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.postgresql
 
@@ -92,3 +93,68 @@ def test_fifty_deaths_lose_nothing(crawl: CrawlProcesses, web: Web, site: Loopba
     assert_nothing_lost_or_twice(crawl, web)
     assert_archive_whole(crawl)
     assert_polite(site.log, web, DELAY_SECONDS)
+
+
+# A worker that sleeps longer than its claims last. What it fetched before is in no commit yet.
+SLEEPER = {"lease_seconds": 0.6, "limits": {"batch_pages": 1000, "batch_seconds": 3, "renew_seconds": 0.2}}
+
+
+@pytest.fixture
+def small_web(web: Web) -> Web:
+    web.pages, web.slow_pages = 120, 0
+    return web
+
+
+def put_to_sleep(crawl: CrawlProcesses, site: LoopbackSite) -> int:
+    """A worker that was stopped while it waits for an answer, with pages fetched that it has not committed."""
+    pids: list[int] = []
+    planned = site.plan(40, CAME, lambda: os.kill(pids[0], signal.SIGSTOP))
+    pids.append(crawl.work(**SLEEPER))
+    assert planned.happened.wait(PATIENCE_SECONDS), crawl.log
+    assert len(documents(crawl)) < 30, "not all of them are committed"
+    return pids[0]
+
+
+def test_a_sleeper_finds_its_work_done_by_another(crawl: CrawlProcesses, small_web: Web, site: LoopbackSite) -> None:
+    begin(crawl, small_web)
+    sleeper = put_to_sleep(crawl, site)
+    assert crawl.wait(crawl.work(frees_claims=False)) == 0, crawl.log
+    done = documents(crawl)
+    os.kill(sleeper, signal.SIGCONT)
+    assert crawl.wait(sleeper) == 0, crawl.log
+    crawl.wait_for_log("lost the claim on a domain")
+    assert documents(crawl) == done
+    assert_nothing_lost_or_twice(crawl, small_web)
+    assert_archive_whole(crawl)
+
+
+def test_a_sleeper_wakes_while_another_is_at_work(crawl: CrawlProcesses, small_web: Web, site: LoopbackSite) -> None:
+    begin(crawl, small_web)
+    sleeper = put_to_sleep(crawl, site)
+    asleep = len(site.log)
+    planned = site.plan(30, CAME, lambda: os.kill(sleeper, signal.SIGCONT))
+    other = crawl.work(frees_claims=False)
+    assert planned.happened.wait(PATIENCE_SECONDS), crawl.log
+    assert [crawl.wait(other), crawl.wait(sleeper)] == [0, 0], crawl.log
+    assert_nothing_lost_or_twice(crawl, small_web)
+    assert_archive_whole(crawl)
+    assert_polite(site.log[asleep:], small_web, DELAY_SECONDS)
+
+
+def test_a_sleeper_claims_again_what_another_gave_back(
+    crawl: CrawlProcesses, small_web: Web, site: LoopbackSite
+) -> None:
+    """It must not bring its old pages under the new claim: the other has stored them meanwhile."""
+    begin(crawl, small_web)
+    sleeper = put_to_sleep(crawl, site)
+    pids: list[int] = []
+    planned = site.plan(60, CAME, lambda: os.kill(pids[0], signal.SIGTERM))
+    pids.append(crawl.work(frees_claims=False))
+    assert planned.happened.wait(PATIENCE_SECONDS), crawl.log
+    assert crawl.wait(pids[0]) == 0, crawl.log
+    assert 30 < len(documents(crawl)) < small_web.pages
+    os.kill(sleeper, signal.SIGCONT)
+    assert crawl.wait(sleeper) == 0, crawl.log
+    assert_nothing_lost_or_twice(crawl, small_web)
+    assert_archive_whole(crawl)
+    assert_polite(site.log, small_web, DELAY_SECONDS)

@@ -29,8 +29,7 @@ def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Comm
         held = claims.lock_held(worker, (news.claimed for news in batch.domains.values()), wanted)
         lost = [name for name in batch.domains if name not in held]
         pages = [page for page in batch.pages if page.entry.domain in held]
-        found = batch.found.values() if not lost else _without(batch, lost)
-        put = frontier.put(found, now)
+        put = frontier.put(batch.found.values(), now)  # also what a lost domain's pages led to: it is there
         frontier.settle([_settled(page) for page in pages], now)
         write_documents(pages)
         touch_unchanged(pages)
@@ -47,12 +46,6 @@ def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Comm
         _count(pages, put.added)
         budget.spend(worker, pages)
     return Committed(lost, put.ids, put.pending_by_domain)
-
-
-def _without(batch: Batch, lost: Sequence[str]) -> list[Found]:
-    """What was found on pages of lost domains is found again by whoever has them now."""
-    gone = {page.entry.url_hash for page in batch.pages if page.entry.domain in lost}
-    return [one for one in batch.found.values() if one.discovered_from not in gone]
 
 
 def _settled(page: PageOutcome) -> Settled:
