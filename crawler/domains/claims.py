@@ -29,10 +29,10 @@ ORDER = "priority_score DESC, last_crawled_at ASC NULLS FIRST"
 FIELDS = "id, domain, next_request_at, backoff_level, consecutive_error_count, max_pages_per_run"
 
 
-def claim_due(worker: str, limit: int) -> list[Claimed]:
-    """Domains with URLs to fetch that nobody works on, the most promising first."""
-    where = DUE.format(now=clock_of().now)
-    leases = claim(LEASES, worker, seconds=LEASE_SECONDS, limit=limit, where=where, order_by=ORDER)
+def claim_due(worker: str, limit: int, also: str = "TRUE", params: Sequence[Any] = ()) -> list[Claimed]:
+    """Domains with URLs to fetch that nobody works on, the most promising first. `also` is a further condition."""
+    where = f"{DUE.format(now=clock_of().now)} AND {also}"
+    leases = claim(LEASES, worker, seconds=LEASE_SECONDS, limit=limit, where=where, params=params, order_by=ORDER)
     fences = {_key(lease.key): lease.fence for lease in leases}
     return _with_robots(_loaded(fences)) if fences else []
 
