@@ -1,1 +1,1 @@
-"""Getting bytes: guard, name resolution, HTTP client, content decoding, politeness. Async I/O, no Django."""
+"""Getting bytes: HTTP client, guard against private addresses, name resolution, decoding, politeness. No Django."""

@@ -17,7 +17,7 @@ import brotli
 import zstandard
 from isal import isal_zlib
 
-from crawler.fetch.zstd_frames import ends_with_its_frames
+from crawler.fetch.zstd_frames import begins_with_a_frame, ends_with_its_frames
 
 ACCEPTED = "gzip, deflate, br, zstd"
 MAX_LAYERS = 5
@@ -39,6 +39,10 @@ class Decoded(NamedTuple):
 
 class Broken(Exception):
     """The encoded bytes make no sense from here on."""
+
+
+class NotEncoded(Broken):
+    """The body never was what its header says."""
 
 
 def decode(body: bytes, content_encoding: str, *, max_bytes: int) -> Decoded:
@@ -71,25 +75,27 @@ def _undone(body: bytes, coding: Coding, max_bytes: int) -> Decoded:
     whole = coding.quick(body, ceiling)
     if whole is not None:
         return Decoded(whole)
-    parts, error = _taken(coding.careful(body), ceiling)
-    if error and not parts:
-        return Decoded(body, error)  # it never was what its header says
-    if error is None and sum(map(len, parts)) > ceiling:
-        error = "decoded body is too large" if ceiling == max_bytes else "decoded body grows too fast"
-    return Decoded(b"".join(parts)[:ceiling], error)
-
-
-def _taken(pieces: Iterator[bytes], ceiling: int) -> tuple[list[bytes], str | None]:
-    parts, size = [], 0
+    parts: list[bytes] = []
+    error = None
     try:
-        for piece in pieces:
-            parts.append(piece)
-            size += len(piece)
-            if size > ceiling:
-                break
-    except Broken as error:
-        return parts, str(error)
-    return parts, None
+        _take(coding.careful(body), parts, ceiling)
+    except NotEncoded as reason:
+        return Decoded(body, str(reason))
+    except Broken as reason:
+        error = str(reason)
+    decoded = b"".join(parts)
+    if len(decoded) > ceiling:
+        error = "decoded body is too large" if ceiling == max_bytes else "decoded body grows too fast"
+    return Decoded(decoded[:ceiling], error)
+
+
+def _take(pieces: Iterator[bytes], parts: list[bytes], ceiling: int) -> None:
+    size = 0
+    for piece in pieces:
+        parts.append(piece)
+        size += len(piece)
+        if size > ceiling:
+            return
 
 
 def _quick_gzip(body: bytes, ceiling: int) -> bytes | None:
@@ -116,11 +122,11 @@ def _gunzip(body: bytes) -> Iterator[bytes]:
     while rest[:2] == b"\x1f\x8b":
         rest = yield from _inflate(rest, GZIP_WINDOW)
     if rest is body:
-        raise Broken("not gzip")
+        raise NotEncoded("not gzip")
 
 
 def _undeflate(body: bytes) -> Iterator[bytes]:
-    yield from _inflate(body, _deflate_window(body))
+    return _unless_none_comes("deflate", _inflate(body, _deflate_window(body)))
 
 
 def _deflate_window(body: bytes) -> int:
@@ -134,14 +140,14 @@ def _inflate(body: bytes, window: int) -> Generator[bytes, None, bytes]:
 
     An error costs the whole piece it happens in, so from the last good state on the pieces get smaller.
     """
-    machine, rest, reason = zlib.decompressobj(window), body, ""
-    for piece_bytes in (PIECE_BYTES, FINE_PIECE_BYTES, 1):
+    machine, rest = zlib.decompressobj(window), body
+    for piece_bytes in (PIECE_BYTES, FINE_PIECE_BYTES):
         while not machine.eof:
             before = machine.copy()
             try:
                 piece = machine.decompress(rest, piece_bytes)
-            except zlib.error as error:
-                machine, reason = before, str(error)
+            except zlib.error:
+                machine = before
                 break
             rest = machine.unconsumed_tail
             if piece:
@@ -150,7 +156,17 @@ def _inflate(body: bytes, window: int) -> Generator[bytes, None, bytes]:
                 raise Broken("compressed body ends early")
         else:
             return machine.unused_data
-    raise Broken(f"broken compressed body: {reason}")
+    yield from _inflate_bytewise(machine, rest)
+    return b""
+
+
+def _inflate_bytewise(machine: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
+    """Up to the byte that is wrong; of a wrong checksum that is the last one, and nothing is lost."""
+    for number in range(len(rest)):
+        try:
+            yield machine.decompress(rest[number : number + 1])
+        except zlib.error as error:
+            raise Broken(f"broken compressed body: {error}") from None
 
 
 def _quick_brotli(body: bytes, ceiling: int) -> bytes | None:
@@ -163,6 +179,10 @@ def _quick_brotli(body: bytes, ceiling: int) -> bytes | None:
 
 
 def _unbrotli(body: bytes) -> Iterator[bytes]:
+    return _unless_none_comes("br", _brotli_pieces(body))
+
+
+def _brotli_pieces(body: bytes) -> Iterator[bytes]:
     machine = brotli.Decompressor()
     data = body
     try:
@@ -177,6 +197,17 @@ def _unbrotli(body: bytes) -> Iterator[bytes]:
         raise Broken(f"broken compressed body: {error}") from None
 
 
+def _unless_none_comes(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """These two have no mark by which to know them: what gives nothing at all was something else."""
+    any_came = False
+    try:
+        for piece in pieces:
+            any_came = any_came or bool(piece)
+            yield piece
+    except Broken as reason:
+        raise reason if any_came else NotEncoded(f"not {name}") from None
+
+
 def _quick_zstd(body: bytes, ceiling: int) -> bytes | None:
     """The size a frame claims is not believed further than the ceiling: room for it is made at once."""
     try:
@@ -188,6 +219,8 @@ def _quick_zstd(body: bytes, ceiling: int) -> bytes | None:
 
 
 def _unzstd(body: bytes) -> Iterator[bytes]:
+    if not begins_with_a_frame(body):
+        raise NotEncoded("not zstd")
     machine = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
     try:
         with machine.stream_reader(body, read_across_frames=True) as reader:

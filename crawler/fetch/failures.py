@@ -13,7 +13,6 @@ HTTP2_STREAM_ERROR = 92
 BROKE_OFF = frozenset({pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, HTTP2_STREAM_ERROR})
 KIND_BY_CODE = {
     pycurl.E_URL_MALFORMAT: FailureKind.URL,
-    pycurl.E_LOGIN_DENIED: FailureKind.URL,
     pycurl.E_COULDNT_RESOLVE_HOST: FailureKind.DNS,
     pycurl.E_COULDNT_RESOLVE_PROXY: FailureKind.PROXY,
     PROXY_ERROR: FailureKind.PROXY,
@@ -34,8 +33,10 @@ KIND_BY_CODE = {
 TEMPORARY = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.INCOMPLETE, FailureKind.PROXY})
 
 
-def failure_of(code: int, message: str, *, headers_came: bool, seconds: float) -> Failure:
+def failure_of(code: int, message: str, *, headers_came: bool, proxy_failed: bool, seconds: float) -> Failure:
     kind = KIND_BY_CODE.get(code, FailureKind.PROTOCOL)
-    if headers_came and code in BROKE_OFF:
+    if proxy_failed:
+        kind = FailureKind.PROXY
+    elif headers_came and code in BROKE_OFF:
         kind = FailureKind.INCOMPLETE
     return Failure(kind, message or f"libcurl error {code}", temporary=kind in TEMPORARY, seconds=seconds)

@@ -29,7 +29,7 @@ class Origin:
         self.scheme = scheme
         self.host = host
         self.port = port
-        self.authority = prefix.partition("://")[2]
+        self.authority = host if port == DEFAULT_PORTS[scheme] else f"{host}:{port}"  # as the Host header says it
         self.prefix_length = len(prefix)
         self.address = ""  # the first one that will be tried
         self.pins: list[str] = []

@@ -7,7 +7,8 @@ its `Retry-After` says, and exponentially longer with every 429, 503 or network 
 
 How a loop uses it (`now` is wall-clock time in seconds, because the state outlives the process):
 
-    clock = politeness.clock("example.org:8080", saved, now)
+    clock = HostClock("example.org:8080", rules)
+    clock.restore(saved, now)                         # when the host was met before
     if clock.ready_at <= now:
         clock.began(now)
         …                                             # fetch
@@ -128,28 +129,6 @@ class HostClock:
         earliest = now + self.delay_seconds()
         self.next_allowed_at = max(earliest, min(saved.next_allowed_at, now + longest))
         self.backoff_level = max(0, min(saved.backoff_level, MAX_BACKOFF_LEVEL))
-
-
-class Politeness:
-    """The clocks of all hosts a worker knows."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.clocks: dict[str, HostClock] = {}
-
-    def clock(self, host: str, saved: SavedClock | None = None, now: float = 0.0) -> HostClock:
-        """The host's clock, made on first use; `saved` counts only then."""
-        clock = self.clocks.get(host)
-        if clock is None:
-            clock = self.clocks[host] = HostClock(host, self.rules)
-            if saved is not None:
-                clock.restore(saved, now)
-        return clock
-
-    def forget(self, host: str) -> SavedClock | None:
-        """Gives the host up, for instance because its claim is released; what it returns is to be stored."""
-        clock = self.clocks.pop(host, None)
-        return clock.saved() if clock else None
 
 
 Waiting = TypeVar("Waiting")

@@ -52,7 +52,7 @@ class Transfer:
         self.refused: str | None = None
         # What the handle was last told.
         self.headers: HeaderPairs | None = None
-        self.sent_lines = ""
+        self.sent_lines = b""
         self.pins: list[str] = []
         self.proxy: str | None = None
         self.timeout_seconds = 0.0
@@ -85,10 +85,10 @@ class Transfer:
             self.method = request.method
         self.began_at = monotonic()
 
-    def send_headers(self, headers: HeaderPairs, lines: list[str]) -> None:
+    def send_headers(self, headers: HeaderPairs, lines: list[bytes]) -> None:
         self.handle.setopt(pycurl.HTTPHEADER, lines)
         self.headers = headers
-        self.sent_lines = "".join(f"{line}\r\n" for line in lines)
+        self.sent_lines = b"".join(line + b"\r\n" for line in lines)
 
     def take_body(self, part: bytes) -> int | None:
         if not self.parts and self.request.wants_body is not None and not self._is_wanted():
@@ -145,7 +145,14 @@ class Transfer:
             return Failure(FailureKind.GUARD, refused, temporary=False, seconds=seconds)
         if code in BROKE_OFF and self._is_worth_keeping(head, parts):
             return self._response(head.block, parts, seconds, Truncation.INCOMPLETE)
-        return failure_of(code, self.handle.errstr(), headers_came=bool(head.block), seconds=seconds)
+        came, proxy_failed = bool(head.block), self._proxy_failed(code)
+        return failure_of(code, self.handle.errstr(), headers_came=came, proxy_failed=proxy_failed, seconds=seconds)
+
+    def _proxy_failed(self, code: int) -> bool:
+        """With a proxy the only connection we make is to it, and its answer to CONNECT is none of the server's."""
+        if self.request.proxy is None:
+            return False
+        return bool(code == pycurl.E_COULDNT_CONNECT or self.handle.getinfo(pycurl.HTTP_CONNECTCODE) >= 300)
 
     def _is_worth_keeping(self, head: Head, parts: list[bytes]) -> bool:
         """Part of a body is, and so is a redirect whose body nobody would have read."""
@@ -200,7 +207,8 @@ class Transfer:
         target = request.url[self.origin.prefix_length :].partition("#")[0]
         if target[:1] != "/":
             target = f"/{target}"
-        return f"{request.method} {target} HTTP/1.1\r\nHost: {self.origin.authority}\r\n{self.sent_lines}".encode()
+        first_lines = f"{request.method} {target} HTTP/1.1\r\nHost: {self.origin.authority}\r\n"
+        return first_lines.encode() + self.sent_lines
 
     def _status(self) -> int:
         return int(self.handle.getinfo(pycurl.RESPONSE_CODE))

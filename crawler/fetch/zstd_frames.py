@@ -1,4 +1,4 @@
-"""Whether zstd data ends where its frames do: the library's reader takes a cut stream for a whole one."""
+"""Where zstd data begins and ends: the library's reader takes a cut stream for a whole one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import zstandard
 MAGIC_BYTES, BLOCK_HEADER_BYTES, CHECKSUM_BYTES, SKIPPABLE_HEADER_BYTES = 4, 3, 4, 8
 SKIPPABLE = 0x184D2A50  # the last four bits are free
 RUN_LENGTH = 1  # a block of this type holds one byte, however long it says it is
+
+
+def begins_with_a_frame(data: bytes) -> bool:
+    return data.startswith(zstandard.FRAME_HEADER) or _is_skippable(data, 0)
 
 
 def ends_with_its_frames(data: bytes, *, frames: int | None = None) -> bool:
@@ -21,7 +25,7 @@ def ends_with_its_frames(data: bytes, *, frames: int | None = None) -> bool:
 
 
 def _end_of_frame(data: bytes, start: int) -> int | None:
-    if int.from_bytes(data[start : start + MAGIC_BYTES], "little") & ~0xF == SKIPPABLE:
+    if _is_skippable(data, start):
         skipped = int.from_bytes(data[start + MAGIC_BYTES : start + SKIPPABLE_HEADER_BYTES], "little")
         return start + SKIPPABLE_HEADER_BYTES + skipped
     head = data[start : start + 18]  # the longest header there is
@@ -37,3 +41,7 @@ def _end_of_frame(data: bytes, start: int) -> int | None:
         if is_last:
             return position + CHECKSUM_BYTES * has_checksum
     return None
+
+
+def _is_skippable(data: bytes, start: int) -> bool:
+    return int.from_bytes(data[start : start + MAGIC_BYTES], "little") & ~0xF == SKIPPABLE

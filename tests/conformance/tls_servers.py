@@ -92,5 +92,5 @@ def refusing_the_name(authority: trustme.CA) -> ssl.SSLContext:
     def unknown(connection: object, name: str | None, own: ssl.SSLContext) -> int:
         return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
 
-    context.sni_callback = unknown  # type: ignore[assignment]  # typeshed forgets that an alert may be returned
+    context.sni_callback = unknown
     return context
