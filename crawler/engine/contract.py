@@ -146,6 +146,7 @@ class PageOutcome:
     types: Sequence[str] = ()
     outlinks_found: int = 0
     images: Sequence[ImageSeen] = ()
+    record: str | None = None  # what the archive got of this visit
     was_attempted: bool = True  # False: refused before any request was made
 
 

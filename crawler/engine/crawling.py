@@ -8,7 +8,7 @@ from typing import Final
 from crawler.engine.contract import Batch, CrawlRules
 from crawler.engine.gate import Gate
 from crawler.engine.known import KnownUrls
-from crawler.engine.refusals import Refusal
+from crawler.engine.refusals import Reason, Refusal
 from crawler.engine.scope import Scope
 from crawler.fetch.politeness import Rules
 from crawler.frontier.contract import DEFAULT_PRIORITY, MAY_PASS, Entry, Found
@@ -84,6 +84,8 @@ class Crawling:
             return url_hash
         # Where a seed leads is what was asked for.
         is_seed = by == "redirect" and entry.depth == 0
+        if by == "redirect" and entry.redirect_hops >= self.rules.max_redirects:
+            page_refusal = Refusal(Reason.REDIRECT_LIMIT, f"more than {self.rules.max_redirects} redirects")
         refusal = page_refusal or self.gate.admit(url, domain, depth, now, nofollow=nofollow, is_seed=is_seed)
         batch.found[key] = Found(
             self.rules.id, url_hash, url, domain, depth,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from crawler.archive.contract import Archive, Capture, Location, Original
+from crawler.archive.contract import Archive
 from crawler.engine import steps
+from crawler.engine.archiving import Archivist
 from crawler.engine.contract import Batch, DocumentFacts, ImageSeen, Outcome, PageOutcome, Validators
 from crawler.engine.crawling import Crawling
 from crawler.engine.near import NearPages, page_fingerprint, signed
@@ -19,21 +19,21 @@ from crawler.fetch.outcome import Failure, FailureKind, Request, Response, Trunc
 from crawler.frontier.bulk import timestamp
 from crawler.frontier.contract import Entry
 from crawler.web.directives import UNRESTRICTED
-from crawler.web.headers import parse_date, x_robots_tag
+from crawler.web.headers import parse_date, sniff, x_robots_tag
+from crawler.web.links import Link, parse_refresh
 from crawler.web.urls import InvalidURL, resolve
 
 Answer = Response | Failure
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 LONGEST_ERROR: Final = 500
 ACCEPT: Final = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
-WARC_TRUNCATION: Final = {Truncation.LENGTH: "length", Truncation.INCOMPLETE: "disconnect"}
 
 
 class PageFlow:
     """Fetches one URL and says what came of it. Shared by all visits of a worker; keeps no state of one."""
 
     def __init__(self, archive: Archive, batch: Callable[[], Batch], now: Callable[[], float]) -> None:
-        self.archive = archive
+        self.archivist = Archivist(archive)
         self.batch = batch
         self.now = now
         self.content_types = ContentTypes()
@@ -69,12 +69,12 @@ class PageFlow:
         """Other content than the crawl stores is not downloaded."""
         wants = self._wants.get(crawling.rules.id)
         if wants is None:
-            accepted = frozenset(crawling.rules.content_types)
+            accepted = crawling.rules.content_types
             parse = self.content_types.parse
 
             def wants(status: int, headers: Mapping[str, str]) -> bool:
                 essence = parse(headers.get("content-type", ""))[0]
-                return not essence or "*/*" in accepted or essence in accepted or status >= 300
+                return not essence or status >= 300 or accepts(accepted, essence)
 
             self._wants[crawling.rules.id] = wants
         return wants
@@ -187,9 +187,7 @@ class PageFlow:
     ) -> PageOutcome:
         page = self._outcome(entry, crawling, Outcome.UNCHANGED, "completed", began)
         self._note_answer(page, answer)
-        self.archive.add_revisit(
-            self._capture(entry, answer, began, before.content_hash or ""), _original(entry, before)
-        )
+        page.record = self.archivist.keep_unchanged(entry, answer, began, before)
         return page
 
     def page(
@@ -202,20 +200,22 @@ class PageFlow:
         before: Validators | None,
     ) -> PageOutcome:
         content_type = answer.headers.get("content-type", "")
-        essence, _ = self.content_types.parse(content_type)
         body = body_of(answer, crawling.rules.max_body_bytes)
+        essence = self.content_types.parse(content_type)[0] or sniff(body.content)
+        if not accepts(crawling.rules.content_types, essence):
+            return self.refused(entry, crawling, Refusal(Reason.CONTENT_TYPE, essence), answer, began)
         content_hash = sha256(body.content).hexdigest()
         if before is not None and before.content_hash == content_hash:
             return self.unchanged(entry, crawling, answer, began, before)
         page = self._outcome(entry, crawling, Outcome.PAGE, "completed", began)
         self._note_answer(page, answer)
         reading = None
-        if essence in HTML_TYPES or not essence:
+        if essence in HTML_TYPES:
             reading = read_page(body.content, answer.url, content_type or None)
             self._follow(page, reading, crawling, answer)
-        location = self._archived(entry, answer, began, content_hash, body)
-        page.error = body.error
-        page.document = self._facts(page, answer, body, content_hash, reading, location, near)
+        kept = self.archivist.keep(entry, answer, began, content_hash, body)
+        page.error, page.record = body.error, kept.record
+        page.document = self._facts(page, answer, body, content_hash, reading, kept.document, near)
         return page
 
     def _follow(self, page: PageOutcome, reading: Reading, crawling: Crawling, answer: Response) -> None:
@@ -223,36 +223,17 @@ class PageFlow:
         tag = answer.headers.get("x-robots-tag")
         header = x_robots_tag(tag, rules.user_agent) if tag else UNRESTRICTED
         verdict = crawling.gate.page_verdict(found.meta_robots, header, page.fetched_at)
-        targets, anchors, types = crawling.targets_of(
-            found.links, page.entry, self.batch(), page.fetched_at, verdict.follow
-        )
+        links = (*found.links, *refresh_header(answer)) if "refresh" in answer.headers else found.links
+        targets, anchors, types = crawling.targets_of(links, page.entry, self.batch(), page.fetched_at, verdict.follow)
         page.outlinks_found = len(targets)
         if rules.store_outlinks:
             page.targets, page.anchors, page.types = targets, anchors, types
         if rules.store_images and found.images:
             page.images = [seen for image in found.images if (seen := _seen(image, crawling)) is not None]
 
-    def _archived(self, entry: Entry, answer: Response, began: float, content_hash: str, body: Body) -> Location:
-        digest = sha256(answer.body).hexdigest() if body.was_encoded else content_hash
-        return self.archive.add(self._capture(entry, answer, began, digest))
-
-    def _capture(self, entry: Entry, answer: Response, began: float, digest: str) -> Capture:
-        return Capture(
-            url=answer.url,
-            fetched_at=datetime.fromtimestamp(began, UTC),
-            request_block=answer.sent,
-            response_block=answer.header_block,
-            body=answer.body,
-            payload_sha256=digest,
-            address=answer.address,
-            seconds=answer.seconds,
-            truncated=WARC_TRUNCATION.get(answer.truncated) if answer.truncated else None,
-            extra={"hopsFromSeed": entry.depth},
-        )
-
     def _facts(
         self, page: PageOutcome, answer: Response, body: Body, content_hash: str, reading: Reading | None,
-        location: Location, near: NearPages,
+        storage_path: str, near: NearPages,
     ) -> DocumentFacts:  # fmt: skip
         simhash = page_fingerprint(reading.text) if reading else None
         near_to = None
@@ -266,9 +247,23 @@ class PageFlow:
             answer.status, page.content_type, len(body.content), (headers.get("content-encoding") or "")[:50] or None,
             reading.charset if reading else None, (headers.get("etag") or "")[:255] or None,
             moment, content_hash,
-            None if simhash is None else signed(simhash), str(location), reading.title if reading else None,
+            None if simhash is None else signed(simhash), storage_path, reading.title if reading else None,
             len(page.images), answer.truncated is not None or body.error is not None, near_to,
         )  # fmt: skip
+
+
+def accepts(content_types: Sequence[str], essence: str) -> bool:
+    """`*/*` takes everything, `text/*` every text."""
+    return essence in content_types or "*/*" in content_types or f"{essence.partition('/')[0]}/*" in content_types
+
+
+def refresh_header(answer: Response) -> list[Link]:
+    """A Refresh header says what a meta refresh would."""
+    refresh = parse_refresh(answer.headers["refresh"])
+    try:
+        return [Link(resolve(refresh.url, answer.url), tag="refresh")] if refresh and refresh.url else []
+    except InvalidURL:
+        return []
 
 
 @lru_cache(4096)
@@ -296,14 +291,3 @@ def conditions(before: Validators | None) -> tuple[tuple[str, str], ...]:
     if before.last_modified:
         found.append(("If-Modified-Since", before.last_modified))
     return tuple(found)
-
-
-def _original(entry: Entry, before: Validators) -> Original:
-    location = None
-    if before.storage_path:
-        try:
-            location = Location.parse(before.storage_path)
-        except ValueError:
-            location = None
-    fetched_at = datetime.fromtimestamp(before.crawled_at or 0, UTC)
-    return Original(entry.url, fetched_at, location, before.content_hash or "")

@@ -105,11 +105,11 @@ def write_log(pages: Sequence[PageOutcome]) -> None:
 
 
 def _log_row(page: PageOutcome) -> tuple[object, ...]:
-    entry, facts = page.entry, page.document
+    entry = page.entry
     run_id = page.run_id.replace("-", "") if connection.vendor == "sqlite" else page.run_id
     return (
         run_id, entry.url, entry.url_hash, entry.domain, page.status_code, page.error or page.detail,
         page.outcome.value, page.content_type, page.bytes_downloaded, int(page.response_seconds * 1000),
-        len(page.images), page.outlinks_found, page.address, facts.storage_path if facts else None,
+        len(page.images), page.outlinks_found, page.address, page.record,
         timestamp(page.fetched_at),
     )  # fmt: skip
