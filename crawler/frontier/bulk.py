@@ -55,7 +55,7 @@ def insert_many(cursor: Cursor, vendor: str, table: str, columns: Columns, rows:
         places = ", ".join(["%s"] * len(columns))
         cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places}) {conflict}", rows)
         return
-    cursor.execute(f"INSERT INTO {table} ({names}) SELECT * FROM {_unnest(columns)} {conflict}", _arrays(rows))
+    cursor.execute(f"INSERT INTO {table} ({names}) SELECT * FROM {unnest(columns)} {conflict}", arrays(rows))
 
 
 def update_many(
@@ -81,8 +81,8 @@ def update_many(
     if sqlite:
         cursor.executemany(f"UPDATE {table} SET {sets} WHERE {key} = %s", [(*row[1:], row[0]) for row in rows])
         return
-    source = f"{_unnest(columns)} AS v({', '.join(f'v{number}' for number in range(len(columns)))})"
-    cursor.execute(f"UPDATE {table} SET {sets} FROM {source} WHERE {key} = v.v0", _arrays(rows))
+    source = f"{unnest(columns)} AS v({', '.join(f'v{number}' for number in range(len(columns)))})"
+    cursor.execute(f"UPDATE {table} SET {sets} FROM {source} WHERE {key} = v.v0", arrays(rows))
 
 
 def members(vendor: str, kind: str) -> str:
@@ -95,9 +95,9 @@ def list_of(vendor: str, values: Iterable[Any]) -> Any:
     return json.dumps(list(values)) if vendor == "sqlite" else list(values)
 
 
-def _unnest(columns: Columns) -> str:
+def unnest(columns: Columns) -> str:
     return f"unnest({', '.join(f'%s::{kind}[]' for kind in columns.values())})"
 
 
-def _arrays(rows: Rows) -> list[list[Any]]:
+def arrays(rows: Rows) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]

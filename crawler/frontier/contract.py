@@ -3,12 +3,15 @@
 What a backend promises (tests/conformance/test_frontier.py holds all of them to it):
 
 - A URL is one by (crawl, url_hash). `put` is exact: of many puts of one URL, from any number of processes, one adds it.
-- A URL that was refused for a reason that may pass (`MAY_PASS`) is admitted by a later `put` without a refusal.
-- `take` gives the pending URLs of one domain that are due, by priority (1 first), then in the order they were put.
-  It changes nothing: a domain has one worker at a time (its claim), and that worker remembers what it has taken
-  (`after` and `skip`). So a worker that dies leaves nothing to clean up.
+- A URL that was refused for a reason that may pass (`MAY_PASS`) is admitted by a later `put` without a refusal, on the
+  terms of that one (depth, priority, hops, where from). It keeps its number, and with it its place in the order.
+- `take` gives the pending URLs of one domain that are due, by priority (1 first), then in the order they were first
+  put. It changes nothing: a domain has one worker at a time (its claim), and that worker remembers what it has taken
+  (`skip`). So a worker that dies leaves nothing to clean up.
 - `settle` says what became of URLs. One that becomes pending again (a retry) comes back when it is due.
 - Order, states and counts survive a restart of everything, except in the memory backend.
+
+Callers give priorities from 1 to 10 and a clock that does not go back; times hold to the microsecond.
 """
 
 from __future__ import annotations
@@ -73,6 +76,7 @@ class Put(NamedTuple):
     ids: dict[tuple[int, str], int]
     added: list[Found]  # new or admitted again, refused ones as well
     pending_by_domain: dict[str, int]  # of those, how many are to be fetched
+    again: Sequence[Found] = ()  # of those added, the ones that were known, refused, and are admitted now
 
 
 class Stats(NamedTuple):
@@ -93,10 +97,25 @@ class Frontier(Protocol):
         """Up to `limit` due URLs of these crawls, without those in `skip`."""
         ...
 
-    def settle(self, settled: Sequence[Settled], now: float) -> None: ...
-
-    def next_due(self, domain: str, crawls: Collection[int]) -> float | None:
-        """When the next pending URL is due, None when there is none."""
+    def settle(self, settled: Sequence[Settled], now: float) -> None:
+        """Each URL once. Numbers that are not known are passed over."""
         ...
 
-    def stats(self, crawl_id: int | None = None, *, now: float) -> Stats: ...
+    def next_due(self, domain: str, crawls: Collection[int]) -> float | None:
+        """When the next pending URL is due, None when there is none. Some moment in the past means now."""
+        ...
+
+    def stats(self, crawl_id: int | None = None, *, now: float) -> Stats:
+        """Counts of one crawl or of all. Nothing that is zero is named; `ready` and `delayed` are the pending ones."""
+        ...
+
+
+def distinct(found: Iterable[Found]) -> dict[tuple[int, str], Found]:
+    """What a `put` was given, each URL once, in order. Of several the first that is not refused counts."""
+    by_key: dict[tuple[int, str], Found] = {}
+    for one in found:
+        key = (one.crawl_id, one.url_hash)
+        before = by_key.get(key)
+        if before is None or (before.refusal is not None and one.refusal is None):
+            by_key[key] = one
+    return by_key

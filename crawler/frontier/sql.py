@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from crawler.frontier.bulk import Cursor, insert_many, list_of, members, seconds_of, timestamp, update_many
-from crawler.frontier.contract import MAY_PASS, Entry, Found, Put, Settled, Stats
+from crawler.frontier.bulk import (
+    Cursor,
+    arrays,
+    insert_many,
+    list_of,
+    members,
+    seconds_of,
+    timestamp,
+    unnest,
+    update_many,
+)
+from crawler.frontier.contract import MAY_PASS, Entry, Found, Put, Settled, Stats, distinct
 
 FOUND_COLUMNS = {
     "crawl_id": "bigint",
@@ -40,7 +50,28 @@ SETTLED_COLUMNS = {
     "last_crawl_attempt": "timestamptz",
     "crawl_count": "smallint",
 }
+TERMS = ("depth", "priority", "redirect_hops", "discovered_from", "discovered_by")
+ADMIT = (
+    f"UPDATE url_frontier SET status = 'pending', refusal = NULL, refusal_detail = NULL, next_crawl_after = NULL,"
+    f" {', '.join(f'{name} = %s' for name in TERMS)} WHERE id = %s AND status = 'blocked'"
+)
+# PostgreSQL: numbered in the order they were found, written in one order for everybody, so that two transactions that
+# put the same URLs do not wait for each other.
+NUMBERED_INSERT = (
+    "WITH numbered AS MATERIALIZED (SELECT"
+    " nextval((SELECT pg_get_serial_sequence('url_frontier', 'id')::regclass)) AS id, v.*"
+    f" FROM {unnest(FOUND_COLUMNS)} AS v({', '.join(FOUND_COLUMNS)}))"
+    f" INSERT INTO url_frontier (id, {', '.join(FOUND_COLUMNS)}) SELECT * FROM numbered ORDER BY url_hash, crawl_id"
+    " ON CONFLICT DO NOTHING RETURNING crawl_id, url_hash"
+)
 ENTRY = "id, crawl_id, url_hash, url, domain, depth, priority, crawl_count, failure_count, redirect_hops"
+ROW = f"{ENTRY}, status, next_crawl_after"
+
+
+class Row(NamedTuple):
+    entry: Entry
+    status: str
+    next_crawl_after: float | None
 
 
 class SqlFrontier:
@@ -51,23 +82,21 @@ class SqlFrontier:
         self.vendor = vendor
 
     def put(self, found: Iterable[Found], now: float) -> Put:
-        by_key = {(one.crawl_id, one.url_hash): one for one in found}
-        # Those to be fetched in the order they were found. The others in one order for everybody, so that two
-        # transactions that put the same ones do not wait for each other.
-        wanted = sorted(by_key.values(), key=lambda one: one.url_hash if one.refusal else "")
+        wanted = distinct(found)
         if not wanted:
             return Put({}, [], {})
         with self.cursor() as cursor:
-            before = self._known(cursor, wanted)
-            fresh = [one for one in wanted if (one.crawl_id, one.url_hash) not in before]
+            before = self._known(cursor, wanted.values())
+            fresh = [one for key, one in wanted.items() if key not in before]
             inserted = self._insert(cursor, fresh, now)
+            # Read again: on PostgreSQL others may have put, and refused, what we have not seen.
             after = before | self._known(cursor, fresh)
-            again = self._admit_again(cursor, wanted, before)
-        ids = {key: row[0] for key, row in after.items()}
+            again = self._admit_again(cursor, [one for key, one in wanted.items() if key not in inserted], after)
+        ids = {key: after[key][0] for key in wanted}
         added = [one for one in fresh if (one.crawl_id, one.url_hash) in inserted] + again
-        return Put(ids, added, Counter(one.domain for one in added if one.refusal is None))
+        return Put(ids, added, Counter(one.domain for one in added if one.refusal is None), again)
 
-    def _known(self, cursor: Cursor, found: list[Found]) -> dict[tuple[int, str], tuple[int, str, str | None]]:
+    def _known(self, cursor: Cursor, found: Collection[Found]) -> dict[tuple[int, str], tuple[int, str, str | None]]:
         if not found:
             return {}
         hashes = [one.url_hash for one in found]
@@ -93,23 +122,22 @@ class SqlFrontier:
         if self.vendor == "sqlite":  # the one writer is us
             insert_many(cursor, self.vendor, "url_frontier", FOUND_COLUMNS, rows)
             return {(one.crawl_id, one.url_hash) for one in found}
-        conflict = "ON CONFLICT DO NOTHING RETURNING crawl_id, url_hash"
-        insert_many(cursor, self.vendor, "url_frontier", FOUND_COLUMNS, rows, conflict)
+        cursor.execute(NUMBERED_INSERT, arrays(rows))
         return {(row[0], row[1]) for row in cursor.fetchall()}
 
-    def _admit_again(self, cursor: Cursor, wanted: list[Found], before: dict[Any, Any]) -> list[Found]:
+    def _admit_again(self, cursor: Cursor, wanted: list[Found], known_by_key: dict[Any, Any]) -> list[Found]:
+        """One by one and in one order for everybody, like the inserts."""
         again = []
         for one in wanted:
-            known = before.get((one.crawl_id, one.url_hash))
-            if known and one.refusal is None and known[1] == "blocked" and known[2] in MAY_PASS:
-                cursor.execute(
-                    "UPDATE url_frontier SET status = 'pending', refusal = NULL, refusal_detail = NULL, depth = %s,"
-                    " discovered_from = %s WHERE id = %s AND status = 'blocked'",
-                    [one.depth, one.discovered_from, known[0]],
-                )
-                if cursor.rowcount == 1:
-                    again.append(one)
-        return again
+            _, status, refusal = known_by_key[one.crawl_id, one.url_hash]
+            if one.refusal is None and status == "blocked" and refusal in MAY_PASS:
+                again.append(one)
+        again.sort(key=lambda one: (one.url_hash, one.crawl_id))
+        return [one for one in again if self._admit(cursor, one, known_by_key[one.crawl_id, one.url_hash][0])]
+
+    def _admit(self, cursor: Cursor, one: Found, number: int) -> bool:
+        cursor.execute(ADMIT, [*(getattr(one, name) for name in TERMS), number])
+        return cursor.rowcount == 1
 
     def take(
         self, domain: str, crawls: Collection[int], limit: int, now: float, *, skip: Collection[int] = ()
@@ -174,8 +202,28 @@ class SqlFrontier:
         waiting = by_status.get("pending", 0)
         return Stats(sum(by_status.values()), by_status, by_priority, by_domain, waiting - delayed, delayed)
 
+    def rows(self, numbers: Iterable[int]) -> list[Row]:
+        """URLs as they stand."""
+        with self.cursor() as cursor:
+            cursor.execute(f"SELECT {ROW} FROM url_frontier WHERE id {self._in('bigint')}", [self._list(list(numbers))])
+            return [_row(row) for row in cursor.fetchall()]
+
+    def pending_rows(self, domain: str, after: tuple[int, int], limit: int) -> list[Row]:
+        """The pending URLs of a domain in order, from behind a (priority, number) on, whenever they are due."""
+        with self.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {ROW} FROM url_frontier WHERE domain = %s AND status = 'pending' AND (priority, id) > (%s, %s)"
+                " ORDER BY priority, id LIMIT %s",
+                [domain, *after, limit],
+            )
+            return [_row(row) for row in cursor.fetchall()]
+
     def _in(self, kind: str) -> str:
         return members(self.vendor, kind)
 
     def _list(self, values: list[Any]) -> Any:
         return list_of(self.vendor, values)
+
+
+def _row(values: Sequence[Any]) -> Row:
+    return Row(Entry(*values[:-2]), values[-2], seconds_of(values[-1]))
