@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import psycopg
@@ -22,7 +23,7 @@ LIMITS = {"batch_pages": 6, "batch_seconds": 0.15, "control_seconds": 0.2, "full
 
 
 class CrawlProcesses:
-    """A home with a database and an archive, and workers on it. Close it in the end."""
+    """A home with a database and an archive, and workers on it."""
 
     def __init__(self, folder: Path, database_url: str | None = None) -> None:
         self.archive = folder / "archive"
@@ -83,7 +84,12 @@ class CrawlProcesses:
         ((value,),) = self.rows(sql)
         return value
 
-    def close(self) -> None:
+    def __enter__(self) -> CrawlProcesses:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         assert self.server.stdin is not None and self.server.stdout is not None and self.server.stderr is not None
         self.server.stdin.close()
         self.server.wait(PATIENCE_SECONDS)

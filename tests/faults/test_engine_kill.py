@@ -24,9 +24,8 @@ DELAY_SECONDS = 0.02
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Iterator[CrawlProcesses]:
-    made = CrawlProcesses(tmp_path)
-    yield made
-    made.close()
+    with CrawlProcesses(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
