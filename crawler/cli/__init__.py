@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from crawler.cli import config, crawl, migrate, scheduler, serve, token, up, user, version, worker
+from crawler.cli import config, crawl, explain, migrate, scheduler, serve, token, up, user, version, worker
 from crawler.cli.problems import explained
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("crawl")(crawl.crawl)
+app.command("explain")(explain.explain)
 app.command("up")(up.up)
 app.command("serve")(serve.serve)
 app.command("scheduler")(scheduler.scheduler)

@@ -9,6 +9,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from crawler import __version__
 from crawler.accounts.api import router as accounts
+from crawler.crawls.api import router as crawls
 from crawler.foundation.errors import (
     Family,
     InvalidInput,
@@ -32,6 +33,7 @@ api = DescribedAPI(
 )
 api.add_router("", accounts)
 api.add_router("", processes)
+api.add_router("", crawls)
 
 
 def answer(request: HttpRequest, problem: Problem) -> HttpResponse:
