@@ -13,7 +13,7 @@ import pytest
 
 from crawler.fetch.browser import PageLimits, system
 from crawler.fetch.browser.process import BrowserProcess
-from crawler.fetch.outcome import Failure, FailureKind, Request, Truncation
+from crawler.fetch.outcome import Failure, FailureKind, Request, Response, Truncation
 from tests.browser import installed
 from tests.browser.site import PATIENCE_SECONDS, Answer, Site, Visitor, visiting
 
@@ -21,6 +21,7 @@ installed.require()
 pytestmark = pytest.mark.xdist_group("browser")
 
 EATS = "<script>for (const eaten = [];;) eaten.push(new Uint8Array(32 << 20).fill(1))</script>"
+BUSY = "<p>busy<script>const again = () => fetch('/poll').finally(again); again()</script>"
 
 
 def process_of(visitor: Visitor) -> BrowserProcess:
@@ -34,12 +35,19 @@ def wait_until_gone(sessions: set[int]) -> None:
 
 
 def test_a_page_that_eats_memory_is_killed_alone(site: Site) -> None:
-    site.pages = {"/": Answer("<p>fine"), "/eats": Answer(EATS)}
-    with visiting(memory_limit_bytes=1 << 30) as visitor:
-        failure = visitor.failure(f"{site.url}/eats")
+    site.pages = {"/": Answer("<p>fine"), "/eats": Answer(EATS), "/busy": Answer(BUSY), "/poll": Answer("")}
+    with visiting(memory_limit_bytes=1 << 30, limits=PageLimits(settle_seconds=6)) as visitor:
+        visitor.page(f"{site.url}/")
         first = process_of(visitor)
-        assert (failure.kind, failure.temporary) == (FailureKind.INCOMPLETE, True)
-        assert "memory" in failure.message
+        for name in ("busy", "eats"):
+            visitor.renderer.start(Request(f"{site.url}/{name}"), name)
+        assert len(first.pages) == 2
+        outcomes = visitor.collect()
+        eaten, busy = outcomes["eats"], outcomes["busy"]
+        assert isinstance(eaten, Failure)
+        assert (eaten.kind, eaten.temporary) == (FailureKind.INCOMPLETE, True)
+        assert "memory" in eaten.message
+        assert isinstance(busy, Response), busy
         assert first.is_worn
         assert b"<p>fine" in visitor.page(f"{site.url}/").body
         assert process_of(visitor) is not first
