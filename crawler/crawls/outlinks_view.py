@@ -6,8 +6,8 @@ discovered_at`. They differ in the side from which they are fast, as lists of a 
     outlinks    asked by source_url_hash: a few index lookups, whatever the size of the tables
     inlinks     asked by target_url_hash: the same, from the other side (`page_inlinks` names candidates)
 
-Asked by the other column, each reads everything. One view for both was measured and is 100 times slower for pages that
-many link to (docs/reference/api.md has the two that the API offers).
+Asked by the other column, each reads everything. One view for both sides was measured (10,000 pages, 30 links each):
+22 ms instead of 0.2 by source, 13 s instead of 0.05 for the links to a page that all link to.
 
 Of a page that several crawls fetched only the newest version counts, as in `crawled_documents`. `id` is the number of
 the page in the frontier times LINKS_OF_A_PAGE plus the link's place on the page.

@@ -31,7 +31,8 @@ from crawler.web.urls import InvalidURL, normalize, resolve
 CRAWLS_SHOWN = 20
 FETCHES_SHOWN = 20
 LINKS_SHOWN = 10
-INLINKS_COUNTED = 500
+INLINKS_COUNTED = 1000
+REDIRECTS_LOOKED_FOR = 100  # among so many links to it
 
 
 class Asked(NamedTuple):
@@ -52,7 +53,7 @@ def explain(url: str) -> Story:
     crawls = [_in_crawl(row, domain, robots, now) for row in rows]
     others = judgements(fetched, robots, now, without=[row.crawl_id for row in rows])
     document = describing.document(Document.objects.filter(pk=asked.url_hash).first())
-    inlinks = links.inlinks_of(asked.url_hash, limit=INLINKS_COUNTED)
+    inlinks = links.inlinks_of(asked.url_hash, limit=REDIRECTS_LOOKED_FOR).links
     return Story(
         url=asked.url,
         normal_form=asked.normal_form,
@@ -67,8 +68,8 @@ def explain(url: str) -> Story:
         fetches=_fetches(asked.url_hash),
         document=document,
         outlinks=_outlinks(asked.url_hash),
-        inlinks=_summary(inlinks.links, len(inlinks.links), is_complete=inlinks.next_cursor is None),
-        redirects=Redirects(to=_redirect_target(asked.url_hash), sources=_redirecting(inlinks.links)),
+        inlinks=_inlinks(asked.url_hash, inlinks),
+        redirects=Redirects(to=_redirect_target(asked.url_hash), sources=_redirecting(crawls, inlinks)),
         judgements=others,
     )
 
@@ -139,6 +140,11 @@ def _fetches(url_hash: str) -> Fetches:
     return Fetches(total=log.count(), newest=[describing.fetch(row) for row in newest])
 
 
+def _inlinks(url_hash: str, first: Sequence[PageLink]) -> LinkSummary:
+    count = links.count_inlinks(url_hash, at_most=INLINKS_COUNTED + 1)
+    return _summary(first, min(count, INLINKS_COUNTED), is_complete=count <= INLINKS_COUNTED)
+
+
 def _outlinks(url_hash: str) -> LinkSummary:
     shown = links.outlinks_of(url_hash, limit=LINKS_SHOWN).links
     return _summary(shown, links.count_outlinks(url_hash), is_complete=True)
@@ -160,5 +166,9 @@ def _redirect_target(url_hash: str) -> str | None:
     return (last.error or "").removeprefix("redirects to ") or None
 
 
-def _redirecting(inlinks: Iterable[PageLink]) -> list[str]:
-    return [link.source_url for link in inlinks if link.link_type == "redirect"][:LINKS_SHOWN]
+def _redirecting(crawls: Iterable[UrlInCrawl], inlinks: Iterable[PageLink]) -> list[str]:
+    found_by = [
+        one.discovered_through[0].url for one in crawls if one.discovered_by == "redirect" and one.discovered_through
+    ]
+    linking = [link.source_url for link in inlinks if link.link_type == "redirect"]
+    return list(dict.fromkeys(found_by + linking))[:LINKS_SHOWN]

@@ -16,10 +16,12 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
+from django.db import connection
+
 from crawler.crawls.models import FrontierURL, PageInlinks, PageOutlinks
 from crawler.crawls.outlinks_view import LINKS_OF_A_PAGE
 
-SOURCES_AT_ONCE = 200
+SOURCES_AT_ONCE = 100
 
 
 class PageLink(NamedTuple):
@@ -57,6 +59,15 @@ def inlinks_of(url_hash: str, *, limit: int, after: int = -1) -> LinkPage:
 def count_outlinks(url_hash: str) -> int:
     page = _newest_version(url_hash)
     return len(json.loads(page.targets)) if page else 0
+
+
+def count_inlinks(url_hash: str, *, at_most: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM inlinks WHERE target_url_hash = %s LIMIT %s) AS counted",
+            [url_hash, at_most],
+        )
+        return int(cursor.fetchone()[0])
 
 
 def _paged(links: Iterator[PageLink], limit: int) -> LinkPage:
