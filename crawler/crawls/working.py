@@ -6,21 +6,35 @@ import os
 import socket
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from crawler.archive import ArchiveUnavailable, open_archive
 from crawler.crawls.store import DatabaseStore
 from crawler.engine.contract import StoreUnavailable
+from crawler.engine.lines import Lines
 from crawler.engine.progress import Progress
 from crawler.engine.worker import Limits, Worker
 from crawler.fetch.client import Fetcher
 from crawler.fetch.guard import Guard
 from crawler.foundation.ids import short_id
 
+if TYPE_CHECKING:  # an optional extra, and slow to load
+    from crawler.fetch.browser import Renderer
+
+PER_ADDRESS = 8  # requests in flight to one IP address, whatever names it has
+
 
 def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{short_id('w')[-8:]}"
+
+
+def make_renderer() -> Renderer:
+    from crawler.fetch.browser import Renderer
+
+    config = settings.CRAWLSPACE
+    return Renderer(config.fetch_allowed_networks, user_agent=config.user_agent)
 
 
 def work(
@@ -39,17 +53,20 @@ def work(
     """
     config = settings.CRAWLSPACE
     store = DatabaseStore(name or worker_name(), only)
-    fetcher = Fetcher(Guard(config.fetch_allowed_networks), user_agent=config.user_agent, per_address=8)
+    lines = Lines(
+        Fetcher(Guard(config.fetch_allowed_networks), user_agent=config.user_agent, per_address=PER_ADDRESS),
+        make_renderer,
+    )
     archive = open_archive(config.archive_url)
     try:
         worker = Worker(
-            store, fetcher, archive, drop_params=frozenset(config.tracking_params), limits=limits, progress=progress
+            store, lines, archive, drop_params=frozenset(config.tracking_params), limits=limits, progress=progress
         )
         if made is not None:
             made(worker)
         worker.run(stop, until_done=until_done)
     finally:
-        fetcher.close()
+        lines.close()
         with suppress(StoreUnavailable):
             store.give_back()
         with suppress(ArchiveUnavailable):

@@ -19,3 +19,4 @@ class Ticket:
     site: Site
     visit: Generator[Request, Answer, Any]
     done: Callable[[Site, Any], None]
+    render: bool = False  # by the browser

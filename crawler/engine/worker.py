@@ -21,6 +21,7 @@ from crawler.engine import steps
 from crawler.engine.committing import Committer
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome, Store, StoreUnavailable
 from crawler.engine.crawling import Crawling
+from crawler.engine.lines import Lines
 from crawler.engine.near import COMPARED_DOCUMENTS, NearPages
 from crawler.engine.pages import PageFlow
 from crawler.engine.progress import Progress
@@ -60,7 +61,7 @@ class Worker:
     def __init__(
         self,
         store: Store,
-        fetcher: Fetcher,
+        fetcher: Fetcher | Lines,
         archive: Archive,
         *,
         drop_params: frozenset[str],
@@ -223,7 +224,7 @@ class Worker:
         if site.near is None:
             site.near = NearPages(self.store.fingerprints(site.name, COMPARED_DOCUMENTS))
         before = self.supply.validators.pop(entry.url_hash, None) if entry.crawl_count else None
-        return Ticket(site, self.flow.visit(entry, crawling, site.near, before), self._finished)
+        return Ticket(site, self.flow.visit(entry, crawling, site.near, before), self._finished, crawling.rules.render)
 
     def _send(self, site: Site, ticket: Ticket, request: Request, now: float) -> None:
         site.clock.began(now)
