@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from crawler.cli.tables import PIPE_WIDTH, print_table
@@ -29,13 +30,15 @@ STYLES = {
     UrlState.WILL_BE_FETCHED: "green", UrlState.FETCHED: "green", UrlState.REDIRECTS: "green",
     UrlState.WAITS: "yellow", UrlState.UNKNOWN: "yellow", UrlState.FAILED: "red", UrlState.REFUSED: "red",
 }  # fmt: skip
+# What pages say must not steer the terminal.
+CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0))}
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def print_story(story: Story) -> None:
     console, now = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False), story.asked_at
     console.print(Text(story.url, style="bold"))
-    console.print(Text(story.verdict.text, style=STYLES[story.verdict.state]))
+    console.print(Text(story.verdict.text.translate(CONTROLS), style=STYLES[story.verdict.state]))
     section(console, "URL", [("normal form", story.normal_form), ("hash", story.url_hash)])
     section(console, f"Domain {story.domain}", domain_facts(story.domain_record, now))
     section(console, f"Robots of {story.robots.origin}", robots_facts(story.robots, now))
@@ -52,17 +55,22 @@ def print_story(story: Story) -> None:
 
 def heading(console: Console, title: str) -> None:
     console.print()
-    console.print(Text(title, style="bold"))
+    console.print(Text(title.translate(CONTROLS), style="bold"))
 
 
 def section(console: Console, title: str, facts: Iterable[Fact]) -> None:
-    told = [(name, str(value)) for name, value in facts if value not in (None, "")]
+    told = [(name, str(value).translate(CONTROLS)) for name, value in facts if value not in (None, "")]
     if not told:
         return
     heading(console, title)
     width = max(len(name) for name, _ in told) + 2
     for name, value in told:
         console.print(Text.assemble("  ", (name.ljust(width), "dim"), value), soft_wrap=True)
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Texts are printed as they are: neither controls nor rich's markup mean anything in them."""
+    print_table(titles, [[escape(cell.translate(CONTROLS)) for cell in row] for row in rows])
 
 
 def friendly(moment: datetime | None, now: datetime) -> str | None:
@@ -145,7 +153,7 @@ def fetches(console: Console, found: Fetches, now: datetime) -> None:
         )
         for one in found.newest
     ]  # fmt: skip
-    print_table(("when", "outcome", "status", "bytes", "took", "address", "note"), rows)
+    table(("when", "outcome", "status", "bytes", "took", "address", "note"), rows)
 
 
 def document_facts(document: StoredDocument | None, now: datetime) -> list[Fact]:
@@ -170,11 +178,11 @@ def links(console: Console, title: str, found: LinkSummary, columns: Sequence[st
     most = "" if found.is_complete else "more than "
     shown = f", the first {len(found.examples)}" if found.count > len(found.examples) else ""
     heading(console, f"{title}: {most}{found.count:,}{shown}")
-    print_table(("URL", "text", "type"), [[getattr(link, name) for name in columns] for link in found.examples])
+    table(("URL", "text", "type"), [[getattr(link, name) for name in columns] for link in found.examples])
 
 
 def judgements(console: Console, found: Sequence[Judgement]) -> None:
     if not found:
         return
     heading(console, "Crawls that have not met it")
-    print_table(("crawl", "status", "would say"), [(one.crawl, one.crawl_status, one.text) for one in found])
+    table(("crawl", "status", "would say"), [(one.crawl, one.crawl_status, one.text) for one in found])

@@ -15,7 +15,7 @@ from crawler.cli.explain import look_into
 from crawler.cli.story import friendly
 from crawler.crawls import actions
 from crawler.crawls.queries.explain import explain
-from tests.unit.crawls.small_web import Site, crawl, create, park
+from tests.unit.crawls.small_web import Site, crawl, create, link, page, park, serving
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +48,18 @@ def test_every_kind_of_story_is_told(site: Site, path: str) -> None:
     told = run(site.url(path))
     assert told.exit_code == (1 if path == "/unmet" else 0), told.output
     assert explain(site.url(path)).verdict.text in told.output
+
+
+def test_pages_do_not_steer_the_terminal(loopback: None) -> None:
+    title = "\x1b]0;owned\x07 [/x]"
+    with serving({"/": page(link("/x[1]", "[bold]a\x1b[2J[/nothing]"), title=title)}) as odd:
+        crawl("odd", [odd.url("/")])
+        told = run(odd.url("/"))
+        linked = run(odd.url("/x[1]"))
+    assert (told.exit_code, linked.exit_code) == (0, 0), told.output
+    assert "\x1b" not in told.output + linked.output
+    assert "[bold]a\ufffd[2J[/nothing]" in told.output
+    assert "\ufffd]0;owned\ufffd [/x]" in told.output
 
 
 def test_a_parked_domain_is_told() -> None:
