@@ -64,6 +64,7 @@ class LoopbackSite:
         self.log: list[Asked] = []
         self.lock = threading.Lock()
         self.plans: list[Planned] = []
+        self.hangs_up: set[str] = set()  # paths after whose answers the connection is closed
         self.open: set[socket.socket] = set()
         first = socket.create_server((hosts[0], 0), backlog=100)
         self.port: int = first.getsockname()[1]
@@ -116,7 +117,10 @@ class LoopbackSite:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while head := _read_head(connection):
-                self._serve(connection, self._note(host, head))
+                asked = self._note(host, head)
+                self._serve(connection, asked)
+                if asked.path in self.hangs_up:
+                    return
         except OSError:
             pass  # the crawler was killed, or the site closes
         finally:

@@ -156,6 +156,17 @@ def page(*links: str, title: str = "", text: str = "", **headers: str) -> Reply:
     return Reply(f"<html><head><title>{title}</title></head><body>{body}<p>{text}</p></body></html>", headers=sent)
 
 
+class Once:
+    """Answers so many times with one reply, then with another."""
+
+    def __init__(self, first: Reply, then: Reply, times: int = 1) -> None:
+        self.first, self.then, self.left = first, then, times
+
+    def __call__(self, asked: Asked) -> Reply:
+        self.left -= 1
+        return self.first if self.left >= 0 else self.then
+
+
 def pages(by_path: Replies) -> Answers:
     """A site by its paths. Without a robots.txt there are no rules; what is not there is a 404."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.faults.engine_site import Asked, Reply
-from tests.unit.engine.in_process import InProcess, Replies, crawling, page
+from tests.unit.engine.in_process import InProcess, Once, Replies, crawling, page
 
 pytestmark = pytest.mark.django_db
 
@@ -94,17 +94,6 @@ def test_a_crawl_that_ignores_robots_asks_for_none(tmp_path: Path) -> None:
         crawl.run()
     assert crawl.documents() == {"/", *TEN}
     assert crawl.times("/robots.txt") == []
-
-
-class Once:
-    """Answers so many times with one reply, then with another."""
-
-    def __init__(self, first: Reply, then: Reply, times: int = 1) -> None:
-        self.first, self.then, self.left = first, then, times
-
-    def __call__(self, asked: Asked) -> Reply:
-        self.left -= 1
-        return self.first if self.left >= 0 else self.then
 
 
 def later(status: int, seconds: str | None = None) -> Reply:
