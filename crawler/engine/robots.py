@@ -37,7 +37,7 @@ class RobotsRules:
     @property
     def parks(self) -> bool:
         """Nothing of the origin may be fetched until its robots.txt was asked for again."""
-        return self.rules.availability == "unreachable"
+        return self.rules.defer
 
     def is_fresh(self, now: float) -> bool:
         return now < self.file.expires_at

@@ -28,7 +28,8 @@ def write_links(pages: Sequence[PageOutcome], ids: Mapping[tuple[int, str], int]
     forwards = []
     backwards: dict[int, list[int]] = {}
     for page in pages:
-        if not page.targets:
+        was_read = page.outcome is Outcome.PAGE and page.entry.crawl_count  # links that are gone are gone
+        if not page.targets and not was_read:
             continue
         source, crawl = page.entry.id, page.entry.crawl_id
         targets = [one if type(one) is int else ids[crawl, one] for one in page.targets]  # type: ignore[index]
