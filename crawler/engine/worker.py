@@ -81,7 +81,7 @@ class Worker:
         )  # fmt: skip
         self.reception = Reception(self.supply, self.committer, self.progress)
         self.flow = PageFlow(archive, lambda: self.committer.batch, store.now)
-        self.waiting: list[Site] = []  # for the commit, to see what it adds for them
+        self.waiting: dict[str, Site] = {}  # for the commit, to see what it adds for them
         self.controlled_at = -1e9
         self.renewed_at = monotonic()
         self.nothing_to_claim = False
@@ -194,7 +194,7 @@ class Worker:
                 return
             if not self._start_one(site, now):
                 if not site.is_busy:
-                    self.waiting.append(site)
+                    self.waiting[site.name] = site
                 return
 
     def _start_one(self, site: Site, now: float) -> bool:
@@ -302,7 +302,7 @@ class Worker:
         if done is not None:
             self._committed(*done)
         if not self.committer.paused:  # when the store fails in between they go on waiting
-            self._release([site for site in self.waiting if not self._has_work(site)])
+            self._release([site for site in self.waiting.values() if not self._has_work(site)])
             self.waiting.clear()
 
     def _committed(self, batch: Batch, result: Committed) -> None:
