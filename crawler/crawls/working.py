@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Collection
@@ -30,6 +31,12 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{short_id('w')[-8:]}"
 
 
+def collect_seldom() -> None:
+    """Pages are trees of tuples without circles: looking for circles so often would only cost time."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
+
+
 def make_renderer() -> Renderer:
     from crawler.fetch.browser import Renderer
 
@@ -51,6 +58,7 @@ def work(
 
     `name` is what claims are made under; `made` gets the worker before it runs, to look at it, not to touch.
     """
+    collect_seldom()
     config = settings.CRAWLSPACE
     store = DatabaseStore(name or worker_name(), only)
     lines = Lines(

@@ -28,6 +28,9 @@ class Lines:
         rendered = self._renderer.in_flight if self._renderer else 0
         return self._fetcher.in_flight + rendered + len(self._failed)
 
+    def allow_per_address(self, requests: int) -> None:
+        self._fetcher.allow_per_address(requests)
+
     def start(self, request: Request, ticket: Any) -> None:
         if not ticket.render:
             self._fetcher.start(request, ticket)

@@ -91,9 +91,10 @@ class Worker:
     def run(self, stop: Callable[[], bool], *, until_done: bool = False) -> None:
         while not stop():
             try:
-                self._control()
+                # First this: a domain of a crawl whose budget is used up would be claimed again and again.
                 if until_done and self._is_done():
                     break
+                self._control()
                 self._turn()
             except StoreUnavailable as error:
                 log.warning("tried again: %s", error)
@@ -138,6 +139,7 @@ class Worker:
         self.controlled_at = monotonic()
         self.supply.refresh_crawls()
         self.progress.queued = self.store.queued
+        self.fetcher.allow_per_address(max((one.rules.per_host for one in self.supply.crawls.values()), default=1))
         self._renew()
         self._claim()
 

@@ -95,6 +95,11 @@ class Fetcher:
         self.in_flight -= len(finished)
         return finished
 
+    def allow_per_address(self, requests: int) -> None:
+        """Never fewer to one address than somebody allows to one of its hosts."""
+        if self._limit is not None:
+            self._limit.per_address = max(self._limit.per_address, requests)
+
     def watch(self, descriptor: int) -> None:
         """From now on `wait` returns when this descriptor is readable. It stays the caller's to read and close."""
         self._multi.watch(descriptor)
