@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 PIPE_WIDTH = 1000
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """The first column identifies the row and is never cut."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE, pad_edge=False)
     for number, title in enumerate(titles):
         table.add_column(title, overflow="fold", no_wrap=number == 0)

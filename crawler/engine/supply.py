@@ -87,7 +87,8 @@ class Supply:
         while site.queue:
             entry = site.queue[0]
             crawling = self.crawls.get(entry.crawl_id)
-            is_wanted = crawling is not None and crawling.spend_one(self.store.reserve)
+            # One refusal is enough: the rest of a long queue does not ask the store again.
+            is_wanted = crawling is not None and not crawling.is_spent and crawling.spend_one(self.store.reserve)
             site.queue.popleft()
             if is_wanted:
                 return entry

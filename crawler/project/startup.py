@@ -6,7 +6,6 @@ import os
 import socket
 import tempfile
 
-import psycopg
 from django.db import DatabaseError, InterfaceError
 
 from crawler.foundation.config import Config, Database
@@ -15,6 +14,10 @@ from crawler.project.migrations import pending_migrations, unknown_migrations
 
 class StartupProblem(Exception):
     """A reason not to start, worded for the person at the terminal."""
+
+
+class ServerUnreachable(Exception):
+    """The database server's or its driver's own words."""
 
 
 def check_home(config: Config) -> None:
@@ -33,7 +36,7 @@ def check_database(config: Config) -> None:
     try:
         probe_server(config.database_url)
         unknown = unknown_migrations()
-    except (DatabaseError, InterfaceError, psycopg.Error) as error:
+    except (DatabaseError, InterfaceError, ServerUnreachable) as error:
         raise StartupProblem(f"cannot use the database {config.database_url}: {first_line(error)}") from None
     if unknown:
         app, name = unknown[-1]
@@ -44,10 +47,16 @@ def check_database(config: Config) -> None:
 
 def probe_server(database: Database) -> None:
     """One direct connection: the pool would try for half a minute and then not say why."""
-    if database.vendor == "postgresql":
-        login = {"user": database.user or None, "password": database.password or None}
-        place = {"host": database.host or None, "port": database.port or None, "dbname": database.name}
+    if database.vendor != "postgresql":
+        return
+    import psycopg
+
+    login = {"user": database.user or None, "password": database.password or None}
+    place = {"host": database.host or None, "port": database.port or None, "dbname": database.name}
+    try:
         psycopg.connect(**{"connect_timeout": "10", **database.options, **login, **place}).close()  # type: ignore[arg-type]
+    except psycopg.Error as error:
+        raise ServerUnreachable(str(error)) from None
 
 
 def check_migrated() -> None:

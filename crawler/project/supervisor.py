@@ -42,11 +42,15 @@ class Child:
 
 
 class Supervisor:
-    def __init__(self, children: list[Child], log_file: Path, say: Callable[[str], None]) -> None:
+    """The children's lines go to `log_file`, or to our standard error without one."""
+
+    def __init__(self, children: list[Child], log_file: Path | None, say: Callable[[str], None]) -> None:
         self.children = children
         self.say = say
         self.stopping = threading.Event()
-        self.lines = RotatingFileHandler(log_file, maxBytes=20_000_000, backupCount=3, delay=True)
+        self.lines: logging.Handler = logging.StreamHandler()
+        if log_file:
+            self.lines = RotatingFileHandler(log_file, maxBytes=20_000_000, backupCount=3, delay=True)
         self.lines.setFormatter(logging.Formatter("%(message)s"))
 
     def start(self) -> None:

@@ -36,7 +36,7 @@ class Figures:
     refused: int = 0
     redirects: int = 0
     bytes: int = 0
-    queued: int = 0
+    queued: int = 0  # of the whole crawl: everybody sees the same
     domains: int = 0  # that something was fetched from
     paused: str = ""
     sites: list[SiteRow] = field(default_factory=list)  # the busiest
@@ -58,8 +58,9 @@ def of_line(line: bytes) -> Figures:
 def sum_of(parts: Iterable[Figures]) -> Figures:
     total = Figures()
     for part in parts:
-        for name in ("pages", "failed", "refused", "redirects", "bytes", "queued", "domains", "parked_count"):
+        for name in ("pages", "failed", "refused", "redirects", "bytes", "domains", "parked_count"):
             setattr(total, name, getattr(total, name) + getattr(part, name))
+        total.queued = max(total.queued, part.queued)
         total.paused = total.paused or part.paused
         total.sites += part.sites
         total.parked |= part.parked

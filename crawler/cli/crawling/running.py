@@ -109,9 +109,7 @@ class _Crawling:
         from crawler.cli.crawling.figures import Figures, sum_of
         from crawler.cli.crawling.watching import Rate, View
 
-        before = Figures(
-            crawl.pages_crawled, crawl.pages_failed, crawl.pages_refused, 0, crawl.bytes_downloaded, crawl.pages_queued
-        )
+        before = Figures(crawl.pages_crawled, crawl.pages_failed, crawl.pages_refused, 0, crawl.bytes_downloaded)
         rate = Rate()
         started = time.monotonic()
 
