@@ -72,6 +72,8 @@ class Committer:
             self.archive.secure()
             committed = self.store.commit(batch)
         except (ArchiveUnavailable, StoreUnavailable) as error:
+            # The connection may have ended after the commit and before its confirmation.
+            batch.is_in_doubt |= isinstance(error, StoreUnavailable)
             self._pause(str(error))
             return None
         if self.paused:

@@ -169,6 +169,7 @@ class Batch:
     found: dict[tuple[int, str], Found] = field(default_factory=dict)
     robots: list[tuple[str, RobotsFile]] = field(default_factory=list)  # domain, file
     domains: dict[str, DomainNews] = field(default_factory=dict)
+    is_in_doubt: bool = False  # a commit of it has failed: it may have been done all the same
 
 
 class Committed(NamedTuple):

@@ -18,6 +18,7 @@ from crawler.crawls.store.links import write_images, write_links
 from crawler.domains import claims, progress
 from crawler.domains.progress import Tally
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome
+from crawler.frontier.bulk import list_of, members
 from crawler.frontier.contract import Found, Settled
 from crawler.frontier.sql import SqlFrontier
 
@@ -29,6 +30,8 @@ def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Comm
         held = claims.lock_held(worker, (news.claimed for news in batch.domains.values()), wanted)
         lost = [name for name in batch.domains if name not in held]
         pages = [page for page in batch.pages if page.entry.domain in held]
+        if batch.is_in_doubt:
+            pages = _not_settled(pages)
         put = frontier.put(batch.found.values(), now)  # also what a lost domain's pages led to: it is there
         frontier.settle([_settled(page) for page in pages], now)
         write_documents(pages)
@@ -46,6 +49,18 @@ def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Comm
         _count(pages, put.added)
         budget.spend(worker, pages)
     return Committed(lost, put.ids, put.pending_by_domain)
+
+
+def _not_settled(pages: list[PageOutcome]) -> list[PageOutcome]:
+    """Pages whose URLs are as they were when they were taken: no earlier commit of this batch has come through."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, crawl_count FROM url_frontier WHERE status = 'pending'"
+            f" AND id {members(connection.vendor, 'bigint')}",
+            [list_of(connection.vendor, [page.entry.id for page in pages])],
+        )
+        waiting = set(cursor.fetchall())
+    return [page for page in pages if (page.entry.id, page.entry.crawl_count) in waiting]
 
 
 def _settled(page: PageOutcome) -> Settled:
