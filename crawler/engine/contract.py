@@ -205,7 +205,9 @@ class Store(Protocol):
         """Crawls to work on now; one that was paused or cancelled is no longer among them."""
         ...
 
-    def claim(self, limit: int) -> list[Claimed]: ...
+    def claim(self, limit: int, crawls: Collection[int]) -> list[Claimed]:
+        """Domains that nobody works on and that these crawls want something of."""
+        ...
 
     def renew(self, held: Sequence[Claimed]) -> list[str]:
         """Extend the claims. The names of those that are lost."""

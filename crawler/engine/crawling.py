@@ -135,10 +135,13 @@ class Crawling:
         if self.rules.max_pages is None:
             return True
         if self.allowance <= 0:
-            self.allowance = reserve(self.rules.id, PAGES_RESERVED)
-        self.is_spent = self.allowance <= 0
+            self.allow_more(reserve)
         self.allowance -= not self.is_spent
         return not self.is_spent
+
+    def allow_more(self, reserve: Callable[[int, int], int]) -> None:
+        self.allowance = reserve(self.rules.id, PAGES_RESERVED)
+        self.is_spent = self.allowance <= 0
 
     def return_one(self) -> None:
         self.allowance += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from crawler.engine.contract import Claimed, Ending, Store, StoreUnavailable, Validators
+from crawler.engine.contract import Claimed, CrawlRules, Ending, Store, StoreUnavailable, Validators
 from crawler.engine.crawling import Crawling
 from crawler.engine.robots import RobotsRules
 from crawler.engine.site import Site
@@ -24,6 +24,7 @@ class Supply:
         self.drop_params = drop_params
         self.urls_in_memory = urls_in_memory
         self.crawls: dict[int, Crawling] = {}
+        self.allowances: dict[int, int] = {}  # of crawls that do not run at the moment
         self.sites: dict[str, Site] = {}
         self.validators: dict[str, Validators] = {}
 
@@ -33,12 +34,20 @@ class Supply:
         """Crawls come, go, and change their rules while we work."""
         running = self.store.running_crawls()
         for gone in [number for number in self.crawls if number not in running]:
-            del self.crawls[gone]
+            self.allowances[gone] = self.crawls.pop(gone).allowance
         for number, rules in running.items():
             if number not in self.crawls or self.crawls[number].rules != rules:
-                self.crawls[number] = Crawling(rules, self.drop_params)
-                for name, site in self.sites.items():
-                    self.crawls[number].gate.open_domain(name, site.claimed.traps_by_crawl.get(number))
+                self._take_up(rules)
+            elif self.crawls[number].is_spent:  # others may have given pages of the budget back
+                self.crawls[number].allow_more(self.store.reserve)
+
+    def _take_up(self, rules: CrawlRules) -> None:
+        """What it had set aside of its budget before is still set aside."""
+        before = self.crawls.get(rules.id)
+        crawling = self.crawls[rules.id] = Crawling(rules, self.drop_params)
+        crawling.allowance = before.allowance if before else self.allowances.pop(rules.id, 0)
+        for name, site in self.sites.items():
+            crawling.gate.open_domain(name, site.claimed.traps_by_crawl.get(rules.id))
 
     def open_crawls(self) -> list[int]:
         """Those whose page budget is not used up."""

@@ -165,9 +165,10 @@ class Worker:
 
     def _claim(self) -> None:
         room = min(self.limits.sites - len(self.sites), self.limits.claims_at_once)
-        if room <= 0 or not self.supply.crawls or self.committer.paused:
+        if room <= 0 or self.committer.paused:
             return
-        claimed = self.store.claim(room)
+        crawls = self.supply.open_crawls()
+        claimed = self.store.claim(room, crawls) if crawls else []
         self.nothing_to_claim = not claimed
         for one in claimed:
             site = self.supply.open_site(one)

@@ -39,7 +39,6 @@ class DatabaseStore:
     def __init__(self, worker: str, only: Collection[int] | None = None) -> None:
         self.worker = worker
         self.only = only
-        self.running: list[int] = []
         self.queued = 0
         self.frontier = SqlFrontier(connection.cursor, connection.vendor)
         self.clock_offset = database_now().timestamp() - time.monotonic()
@@ -58,18 +57,17 @@ class DatabaseStore:
             self._follow_clock()
             agent, crawls = settings.CRAWLSPACE.user_agent, self._running()
             self.queued = sum(crawl.pages_queued for crawl in crawls)
-            self.running = [crawl.pk for crawl in crawls]
             return {crawl.pk: rules_of(crawl, runs.run_of(crawl), agent) for crawl in crawls}
 
     def _running(self) -> list[Crawl]:
         rows = Crawl.objects.filter(status=CrawlStatus.RUNNING)
         return list(rows if self.only is None else rows.filter(pk__in=self.only))
 
-    def claim(self, limit: int) -> list[Claimed]:
-        """Only domains that running crawls want something of, not those with URLs of paused crawls alone."""
+    def claim(self, limit: int, crawls: Collection[int]) -> list[Claimed]:
+        """Not those with URLs of paused crawls alone."""
         wanted = WANTED.format(crawls=members(connection.vendor, "bigint"))
         with available():
-            claimed = claims.claim_due(self.worker, limit, wanted, [list_of(connection.vendor, self.running)])
+            claimed = claims.claim_due(self.worker, limit, wanted, [list_of(connection.vendor, crawls)])
             traps.load(claimed)
             return claimed
 
