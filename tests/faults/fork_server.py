@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 FATAL = signal.SIGKILL
+MARK = "fault:"
 
 
 def main() -> None:
@@ -65,6 +66,7 @@ def work(
 ) -> None:
     """A worker until nothing is left. It may be told to kill itself before a statement, or in the middle of a write."""
     from crawler.crawls import working
+    from crawler.crawls.resuming import release_dead_claims
     from crawler.domains import claims
     from crawler.engine.worker import Limits
 
@@ -72,21 +74,14 @@ def work(
     stopping: list[bool] = []
     if lease_seconds is not None:
         claims.LEASE_SECONDS = lease_seconds
-    if frees_claims:
-        _free_claims()
+    if frees_claims:  # whoever starts it knows that the workers before are dead
+        release_dead_claims(MARK)
     if die_at_statement is not None:
         _die_at_statement(die_at_statement)
     if die_in_write is not None:
         _die_in_write(die_in_write)
-    working.work(lambda: bool(stopping), until_done=True, limits=Limits(**limits))  # type: ignore[arg-type]
-
-
-def _free_claims() -> None:
-    """Whoever starts a worker here knows that the one before is dead; elsewhere its lease would have to run out."""
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE domains SET claimed_by = NULL, claim_expires_at = NULL")
+    name = f"{MARK}{os.getpid()}"
+    working.work(lambda: bool(stopping), until_done=True, name=name, limits=Limits(**limits))  # type: ignore[arg-type]
 
 
 def _die_at_statement(number: int) -> None:

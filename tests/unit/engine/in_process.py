@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from django.db import connection
 
@@ -40,10 +40,20 @@ class SkippingStore(DatabaseStore):
         return super().now() + self.skipped
 
 
-class InProcess:
+class Served(Protocol):
+    @property
+    def port(self) -> int: ...
+
+    def url(self, path: str, host: str = ...) -> str: ...
+
+
+SiteT = TypeVar("SiteT", bound=Served)
+
+
+class InProcess(Generic[SiteT]):
     """One site, one crawl of it."""
 
-    def __init__(self, site: LoopbackSite, folder: Path) -> None:
+    def __init__(self, site: SiteT, folder: Path) -> None:
         self.site = site
         self.folder = folder
         self.crawl: Crawl
@@ -52,13 +62,6 @@ class InProcess:
         self.worker: Worker
         self.skipped = 0.0
         self.asked_at: list[tuple[float, str]] = []
-        answers = site.answers
-
-        def noting(asked: Asked) -> Reply:
-            self.asked_at.append((self.store.now(), asked.path))
-            return answers(asked)
-
-        site.answers = noting
 
     def create(self, *seeds: str, filters: dict[str, Any] | None = None, **config: Any) -> Crawl:
         """A running crawl; seeds are paths of the site, or URLs."""
@@ -146,6 +149,7 @@ def json_list(text: str) -> list[Any]:
     return found
 
 
+Crawling = InProcess[LoopbackSite]
 Replies = Mapping[str, Reply | Callable[[Asked], Reply]]
 
 
@@ -178,6 +182,14 @@ def pages(by_path: Replies) -> Answers:
 
 
 @contextmanager
-def crawling(folder: Path, by_path: Replies, *hosts: str) -> Iterator[InProcess]:
-    with LoopbackSite(pages(by_path), hosts or ("127.0.0.1",)) as site:
-        yield InProcess(site, folder)
+def crawling(folder: Path, by_path: Replies | Answers, *hosts: str) -> Iterator[Crawling]:
+    """A crawl of a site that is given by its paths, or by a function that answers."""
+    answers = by_path if callable(by_path) else pages(by_path)
+
+    def noting(asked: Asked) -> Reply:
+        crawl.asked_at.append((crawl.store.now(), asked.path))
+        return answers(asked)
+
+    with LoopbackSite(noting, hosts or ("127.0.0.1",)) as site:
+        crawl: Crawling = InProcess(site, folder)
+        yield crawl

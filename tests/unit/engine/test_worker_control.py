@@ -12,7 +12,7 @@ from crawler.domains.models import Domain, RobotsRecord
 from crawler.engine.worker import Limits
 from tests.faults.engine_site import Asked, Reply
 from tests.services.servers import free_port
-from tests.unit.engine.in_process import LIMITS, InProcess, Once, Replies, SkippingStore, crawling, page
+from tests.unit.engine.in_process import LIMITS, Crawling, Once, Replies, SkippingStore, crawling, page
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def limits(**changes: float) -> Limits:
     return Limits(**values)
 
 
-def counted(crawl: InProcess) -> tuple[int, int, int]:
+def counted(crawl: Crawling) -> tuple[int, int, int]:
     """Pages that were crawled: by the crawl, by the log, and the documents there are."""
     crawl.crawl.refresh_from_db()
     return crawl.crawl.pages_crawled, CrawlLog.objects.filter(outcome="page").count(), len(crawl.documents())

@@ -15,7 +15,7 @@ from crawler.crawls.models import Crawl, CrawlLog, Document, FrontierURL, PageBu
 from crawler.domains.models import Domain, RobotsRecord
 from crawler.engine.contract import Batch, Committed, StoreUnavailable
 from tests.faults.engine_site import Asked, Reply
-from tests.unit.engine.in_process import LIMITS, InProcess, Once, Replies, SkippingStore, crawling, page
+from tests.unit.engine.in_process import LIMITS, Crawling, Once, Replies, SkippingStore, crawling, page
 
 pytestmark = pytest.mark.django_db
 
@@ -61,14 +61,14 @@ PAGES = 5 + 1  # and /3 of the other host
 
 
 @pytest.fixture
-def crawl(tmp_path: Path) -> Iterator[InProcess]:
+def crawl(tmp_path: Path) -> Iterator[Crawling]:
     with crawling(tmp_path, site(), *HOSTS) as made:
         domains = [f"{host}:{made.site.port}" for host in HOSTS]
         made.create(filters={"allowed_domains": domains}, max_pages=20)
         yield made
 
 
-def assert_done_once(crawl: InProcess) -> None:
+def assert_done_once(crawl: Crawling) -> None:
     row = Crawl.objects.get()
     assert (row.pages_crawled, row.pages_failed, row.pages_queued, row.status) == (PAGES, 1, 0, "completed")
     logged = CrawlLog.objects.filter(outcome="page").values_list("url_hash", flat=True)
@@ -105,7 +105,7 @@ def test_any_one_call_may_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_third_call_may_fail(crawl: InProcess, seed: int) -> None:
+def test_every_third_call_may_fail(crawl: Crawling, seed: int) -> None:
     chance = random.Random(seed)
     crawl.run(store=FailingStore(lambda _: chance.random() < 0.3))
     assert_done_once(crawl)
@@ -124,7 +124,7 @@ class DoubtfulStore(SkippingStore):
         return done
 
 
-def test_a_commit_whose_end_is_not_known_is_not_done_twice(crawl: InProcess) -> None:
+def test_a_commit_whose_end_is_not_known_is_not_done_twice(crawl: Crawling) -> None:
     crawl.run(store=DoubtfulStore("worker"))
     assert_done_once(crawl)
 
@@ -146,7 +146,7 @@ class FullArchive:
 
 
 def test_while_the_archive_is_full_nothing_is_asked_for(
-    crawl: InProcess, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    crawl: Crawling, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archive = FullArchive(open_archive(tmp_path, sync=False), failures=20)
     asked: set[int] = set()
@@ -165,7 +165,7 @@ def test_while_the_archive_is_full_nothing_is_asked_for(
     assert_done_once(crawl)
 
 
-def test_stopped_while_the_archive_is_full(crawl: InProcess, tmp_path: Path) -> None:
+def test_stopped_while_the_archive_is_full(crawl: Crawling, tmp_path: Path) -> None:
     archive = FullArchive(open_archive(tmp_path, sync=False), failures=10**9)
     crawl.run(lambda: crawl.progress.paused, archive=archive, limits=LIMITS)
     assert not Domain.objects.exclude(claimed_by=None).exists()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.faults.engine_site import Asked, Reply
-from tests.unit.engine.in_process import InProcess, Once, Replies, crawling, page
+from tests.unit.engine.in_process import Crawling, Once, Replies, crawling, page
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def waits(times: list[float]) -> list[float]:
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-def pauses(crawl: InProcess) -> list[float]:
+def pauses(crawl: Crawling) -> list[float]:
     return waits(crawl.times())
 
 
