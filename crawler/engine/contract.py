@@ -11,9 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from crawler.frontier.contract import Entry, Found
+
+CREDENTIALS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,17 @@ class CrawlRules:
     render: bool = False
     proxy: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+
+    def headers_for(self, url: str) -> tuple[tuple[str, str], ...]:
+        """The crawl's own headers. Credentials go to the origins of its seeds alone."""
+        if not self.headers or origin_of(url) in map(origin_of, self.seeds):
+            return self.headers
+        return tuple(pair for pair in self.headers if pair[0].lower() not in CREDENTIALS)
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a URL of the frontier, which always has a path."""
+    return url[: url.find("/", url.find("//") + 2)]
 
 
 class RobotsFile(NamedTuple):

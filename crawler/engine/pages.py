@@ -45,7 +45,7 @@ class PageFlow:
         """Asks for the URL; a redirect to another spelling of the same URL is followed on the spot."""
         rules, url = crawling.rules, entry.url
         asked = [url]
-        headers = (("User-Agent", rules.user_agent), ACCEPT, *rules.headers, *conditions(before))
+        headers = (("User-Agent", rules.user_agent), ACCEPT, *rules.headers_for(url), *conditions(before))
         while True:
             began = self.now()
             answer = yield Request(

@@ -6,10 +6,10 @@ import logging
 from functools import partial
 
 from crawler.engine.committing import Committer
-from crawler.engine.contract import RobotsFile
+from crawler.engine.contract import RobotsFile, origin_of
 from crawler.engine.crawling import Crawling
 from crawler.engine.progress import Progress
-from crawler.engine.robots import RobotsRules, fetch_robots, origin_of
+from crawler.engine.robots import RobotsRules, fetch_robots
 from crawler.engine.site import Site
 from crawler.engine.sitemaps import as_entry, named_in, priority_of, read_sitemaps
 from crawler.engine.supply import Supply

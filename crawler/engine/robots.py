@@ -19,11 +19,6 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 Answer = Response | Failure
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a URL of the frontier, which always has a path."""
-    return url[: url.find("/", url.find("//") + 2)]
-
-
 class RobotsRules:
     """One origin's rules as the engine uses them, with what is stored of them."""
 
@@ -51,8 +46,8 @@ def fetch_robots(
     The failure is told beside the file when no server answered.
     """
     url = robots.robots_url_for(origin) or f"{origin}/robots.txt"
-    headers = (("User-Agent", rules.user_agent), *rules.headers)
     for _ in range(MAX_HOPS + 1):
+        headers = (("User-Agent", rules.user_agent), *rules.headers_for(url))
         answer = yield Request(
             url, headers, timeout_seconds=TIMEOUT_SECONDS, max_body_bytes=robots.MAX_BYTES * 2, proxy=rules.proxy
         )

@@ -52,8 +52,8 @@ def read_sitemaps(begin: list[str], rules: CrawlRules, meet: Meet) -> Generator[
 
 
 def _fetched(url: str, rules: CrawlRules) -> Generator[Request, Answer, bytes | None]:
-    headers = (("User-Agent", rules.user_agent), *rules.headers)
     for _ in range(MAX_HOPS + 1):
+        headers = (("User-Agent", rules.user_agent), *rules.headers_for(url))
         answer = yield Request(url, headers, TIMEOUT_SECONDS, sitemaps.MAX_BYTES, rules.proxy)
         if isinstance(answer, Failure):
             return None

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crawler.domains.models import RobotsRecord
-from crawler.engine.contract import RobotsFile
+from crawler.engine.contract import RobotsFile, origin_of
 from crawler.engine.gate import robots_refusal
 from crawler.engine.refusals import Refusal
-from crawler.engine.robots import RobotsRules, origin_of
+from crawler.engine.robots import RobotsRules
 from crawler.web.hosts import canonical_domain
 from crawler.web.robots import Robots
 
