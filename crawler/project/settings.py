@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "crawler.processes",
     "crawler.domains",
     "crawler.crawls",
+    "crawler.bots",
     "crawler.dashboard",
 ]
 

@@ -6,11 +6,13 @@ from django.urls import include, path
 
 from crawler.project import failures, health
 from crawler.project.api import api
+from crawler.project.bots_api import bots_api
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("api/v1/", api.urls),
+    path("api/crawl/", bots_api.urls),
     path(settings.CRAWLSPACE.admin_path.lstrip("/"), admin.site.urls),
     path("", include("crawler.dashboard.urls")),
 ]

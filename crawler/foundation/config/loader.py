@@ -38,6 +38,7 @@ class Config:
     rate_limit_jobs: int
     rate_limit_data: int
     rate_limit_monitoring: int
+    rate_limit_bots: int
     enable_domain_tracking: bool
     enable_per_domain_budget: bool
     enable_smart_scheduling: bool

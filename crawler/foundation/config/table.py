@@ -58,6 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
         "500",
         "monitoring requests a minute and token; 0: no limit",
     ),
+    Setting("RATE_LIMIT_BOTS", parsers.whole_number(0, 10**9), "600000", "bot requests a minute and bot; 0: no limit"),
     Setting("ENABLE_DOMAIN_TRACKING", parsers.flag, "true", "keep a durable record of every domain met"),
     Setting("ENABLE_PER_DOMAIN_BUDGET", parsers.flag, "true", "limit pages per domain and run, not per run alone"),
     Setting("ENABLE_SMART_SCHEDULING", parsers.flag, "false", "choose what to crawl by the domains' scores"),

@@ -1,0 +1,79 @@
+"""Submits as one statement: who asks, which locks still stand, results, job states, when the URLs are due again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from crawler.frontier.bulk import arrays, unnest
+
+COLUMNS = {
+    "result_id": "uuid",
+    "job_id": "uuid",
+    "fence": "int",
+    "success": "bool",
+    "price": "numeric",
+    "currency": "text",
+    "title": "text",
+    "in_stock": "bool",
+    "parsed_data": "text",
+    "storage_path": "text",
+    "error_msg": "text",
+}
+
+BACKOFF = """(
+    SELECT statement_timestamp() + CASE WHEN held.success THEN frequency_hours * interval '1 hour'
+        ELSE retry_backoff_minutes * (1 << least(url.failure_streak, 3)) * interval '1 minute' END
+    FROM crawl_policies WHERE id = url.policy_id)"""
+
+# The condition on the lock is checked again on the row's newest version after a wait for it.
+FINISH = f"""
+WITH bot AS MATERIALIZED (
+    SELECT bot_id, enabled FROM bot_configs
+    WHERE token_hash = %s AND bot_id = coalesce(%s::text, bot_id)
+), held AS MATERIALIZED (
+    SELECT sent.*, bot.bot_id, job.product_url_hash, job.max_retries,
+        CASE WHEN success THEN 'done' WHEN retry_count < max_retries - 1 THEN 'pending' ELSE 'failed' END AS new_status,
+        CASE WHEN success THEN retry_count WHEN retry_count < max_retries - 1 THEN retry_count + 1
+             ELSE max_retries END AS new_retry_count
+    FROM {unnest(COLUMNS)} AS sent({", ".join(COLUMNS)}) CROSS JOIN bot JOIN bot_jobs AS job ON job.id = sent.job_id
+    WHERE bot.enabled AND job.status = 'locked' AND job.locked_by = bot.bot_id
+      AND job.fence = coalesce(sent.fence, job.fence) AND job.locked_until > clock_timestamp()
+    ORDER BY job.id FOR NO KEY UPDATE OF job
+), stored AS (
+    INSERT INTO crawl_results (id, job_id, product_url_hash, bot_id, price, currency, title, in_stock, parsed_data,
+        storage_path, previous_price, previous_currency, previous_in_stock, created_at)
+    SELECT result_id, job_id, product_url_hash, bot_id, price, currency, title, in_stock, parsed_data::jsonb,
+        storage_path, last_price, last_currency, last_in_stock, statement_timestamp()
+    FROM held LEFT JOIN product_urls ON url_hash = product_url_hash WHERE success
+), due AS (
+    UPDATE product_urls AS url SET
+        next_due_at = {BACKOFF},
+        failure_streak = CASE WHEN held.success THEN 0 ELSE least(url.failure_streak + 1, 1000) END,
+        last_price = CASE WHEN held.success THEN held.price ELSE url.last_price END,
+        last_currency = CASE WHEN held.success THEN held.currency ELSE url.last_currency END,
+        last_in_stock = CASE WHEN held.success THEN held.in_stock ELSE url.last_in_stock END,
+        last_title = CASE WHEN held.success THEN held.title ELSE url.last_title END,
+        last_result_at = CASE WHEN held.success THEN statement_timestamp() ELSE url.last_result_at END
+    FROM held WHERE url.url_hash = held.product_url_hash AND held.new_status <> 'pending'
+    RETURNING url.url_hash, url.next_due_at, (SELECT enabled FROM crawl_policies WHERE id = url.policy_id) AS runs
+), finished AS (
+    UPDATE bot_jobs AS job SET status = held.new_status, retry_count = held.new_retry_count, locked_by = NULL,
+        locked_at = NULL, lock_extension_seconds = 0,
+        last_error = CASE WHEN held.success THEN job.last_error ELSE held.error_msg END,
+        finished_at = CASE WHEN held.new_status = 'pending' THEN NULL ELSE statement_timestamp() END
+    FROM held WHERE job.id = held.job_id
+)
+SELECT bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
+    CASE WHEN held.success THEN held.result_id END, CASE WHEN due.runs THEN due.next_due_at END
+FROM bot LEFT JOIN held ON TRUE LEFT JOIN due ON due.url_hash = held.product_url_hash
+"""
+
+
+def finish(bot_id: str | None, digest: str, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows of bot, enabled and, for each job whose lock stood, what became of it (NULL when there is none)."""
+    with connection.cursor() as cursor:
+        cursor.execute(FINISH, [digest, bot_id, *arrays(rows)])
+        return list(cursor.fetchall())

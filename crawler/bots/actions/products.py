@@ -1,0 +1,127 @@
+"""Product URLs come in, many at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from crawler.accounts import audit
+from crawler.accounts.actors import Actor
+from crawler.bots.actions.matching import Rule, matchers, rules_by_domain
+from crawler.bots.identity import Identity, identify
+from crawler.bots.models import CrawlJob, CrawlPolicy, ProductURL
+from crawler.bots.states import OPEN
+from crawler.domains.models import Domain
+from crawler.domains.progress import remember
+from crawler.frontier.bulk import insert_many, list_of, members, timestamp
+from crawler.web.urls import InvalidURL
+
+BATCH = 10_000
+REFUSALS_KEPT = 100
+COLUMNS = {
+    "url_hash": "text",
+    "url": "text",
+    "domain_id": "uuid",
+    "policy_id": "bigint",
+    "next_due_at": "timestamptz",
+    "failure_streak": "smallint",
+    "created_at": "timestamptz",
+}
+
+
+@dataclass
+class AddedURLs:
+    """What came of it. `added` + `known` + `refused` is how many were given."""
+
+    added: int = 0
+    known: int = 0
+    refused: int = 0
+    without_policy: int = 0  # of those added; they wait for one
+    refusals: list[tuple[str, str]] = field(default_factory=list)  # URL and reason, the first 100
+
+
+def add_product_urls(urls: Iterable[str], *, source: str = "bots") -> AddedURLs:
+    """Every URL that is new gets its row, its domain's row and its policy, and is due now. Takes them as they come, in
+    transactions of 10,000, so it may be stopped and run again."""
+    total = AddedURLs()
+    remaining = iter(urls)
+    while batch := list(islice(remaining, BATCH)):
+        found = list(_identified(batch, total))
+        distinct = {one.url_hash: one for one in found}
+        total.known += len(found) - len(distinct)
+        _add_batch(list(distinct.values()), source, total)
+    return total
+
+
+def _identified(urls: Sequence[str], total: AddedURLs) -> Iterator[Identity]:
+    dropped = settings.CRAWLSPACE.tracking_params
+    for url in urls:
+        try:
+            yield identify(url, dropped)
+        except InvalidURL as error:
+            total.refused += 1
+            if len(total.refusals) < REFUSALS_KEPT:
+                total.refusals.append((url[:2000], str(error)))
+
+
+@transaction.atomic
+def _add_batch(found: list[Identity], source: str, total: AddedURLs) -> None:
+    if not found:
+        return
+    now = time.time()
+    names = {one.domain for one in found}
+    remember(names, source, now)
+    domain_ids = dict(Domain.objects.filter(name__in=names).values_list("name", "id"))
+    rules = rules_by_domain(domain_ids.values())
+    rows = _rows(found, domain_ids, rules, timestamp(now))
+    known = _known([one.url_hash for one in found])
+    new = [row for row in rows if row[0] not in known]
+    with connection.cursor() as cursor:
+        insert_many(cursor, connection.vendor, "product_urls", COLUMNS, new, "ON CONFLICT (url_hash) DO NOTHING")
+    total.added += len(new)
+    total.known += len(rows) - len(new)
+    total.without_policy += sum(row[3] is None for row in new)
+    _notice_changes(rules, domain_ids.values())
+
+
+def _rows(found: list[Identity], domain_ids: dict[str, Any], rules: dict[Any, list[Rule]], now: str) -> list[Any]:
+    by_domain = matchers(rules)
+    rows = []
+    for one in found:
+        domain_id = domain_ids[one.domain]
+        matcher = by_domain.get(domain_id)
+        policy_id = matcher.policy_of(one.url) if matcher else None
+        key = domain_id.hex if connection.vendor == "sqlite" else domain_id
+        rows.append((one.url_hash, one.url, key, policy_id, now if policy_id else None, 0, now))
+    return rows
+
+
+def _known(hashes: Sequence[str]) -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT url_hash FROM product_urls WHERE url_hash {members(connection.vendor, 'text')}",
+            [list_of(connection.vendor, hashes)],
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _notice_changes(rules: dict[Any, list[Rule]], domain_ids: Iterable[Any]) -> None:
+    """A policy that was made or changed while we matched has to look through these URLs, too."""
+    now = rules_by_domain(domain_ids)
+    changed = [domain_id for domain_id in now if now[domain_id] != rules.get(domain_id)]
+    if changed:
+        CrawlPolicy.objects.filter(domain__in=changed).update(is_assigned=False)
+
+
+@transaction.atomic
+def remove_product_url(by: Actor, product: ProductURL, *, reason: str = "") -> None:
+    """The URL and its open job go; results stay."""
+    CrawlJob.objects.filter(product_url_hash=product.pk, status__in=list(OPEN)).delete()
+    audit.record(by, "removed", product, reason=reason)
+    product.delete()

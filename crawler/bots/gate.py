@@ -1,0 +1,116 @@
+"""What every request of a bot passes: who is it, may it ask again, was it asked before.
+
+The bot itself is looked up by the statement that does the work, so that most requests are one round trip to the
+database. Only a request with an Idempotency-Key, or one that is wrong, costs a look of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from crawler.accounts import idempotency, limits
+from crawler.bots import queries
+from crawler.bots.actions import expire_overdue
+from crawler.bots.answers import Credentials
+from crawler.bots.reading import Shape, body_of, checked, credentials_of
+from crawler.foundation.errors import Family, InvalidInput, Problem, Unauthenticated, render
+
+KEY = "Idempotency-Key"
+
+
+@dataclass
+class Asked:
+    """One request, its credentials not proved yet."""
+
+    credentials: Credentials
+    body: dict[str, Any]
+    may_wait: bool = True
+    # Jobs that came too late. Their locks are ended after the answer, as an error's transaction is rolled back.
+    late: list[UUID] = field(default_factory=list)
+
+    def read(self, shape: type[Shape]) -> Shape:
+        """The body's fields. A stranger learns nothing about them."""
+        try:
+            return checked(shape, self.body)
+        except InvalidInput:
+            queries.authenticated(self.credentials)
+            raise
+
+
+Work = Callable[[Asked], HttpResponse]
+View = Callable[[HttpRequest], HttpResponse]
+
+
+def for_bots(work: Work) -> View:
+    """A view that answers in the words of /api/crawl."""
+
+    @wraps(work)
+    def view(request: HttpRequest) -> HttpResponse:
+        usage = None
+        try:
+            body = body_of(request)
+            credentials = credentials_of(request, body)
+            usage = limits.TALLY.count(f"bot:{credentials.digest[:20]}", limits.BOTS)
+            if usage and usage.exceeded:
+                raise usage.problem()
+            response = _answer(request, Asked(credentials, body), work)
+        except Unauthenticated as problem:
+            response = render(_throttled(request) or problem, Family.BOTS)
+        except Problem as problem:
+            response = render(problem, Family.BOTS)
+        for name, value in (usage.headers() if usage else {}).items():
+            response[name] = value
+        return response
+
+    return view
+
+
+def _answer(request: HttpRequest, asked: Asked, work: Work) -> HttpResponse:
+    _refuse_guessers(request, asked.credentials)
+    key = request.headers.get(KEY)
+    try:
+        if key is None:
+            response = work(asked)
+        else:
+            owner = f"bot:{queries.authenticated(asked.credentials)}"
+            asked.may_wait = False  # nobody waits in a transaction
+            response = idempotency.answer_once(request, owner, key, lambda: _rendered(work, asked))
+    finally:
+        if asked.late:
+            expire_overdue(asked.late)
+    KNOWN_GOOD.append(asked.credentials.digest)
+    return response
+
+
+def _rendered(work: Work, asked: Asked) -> HttpResponse:
+    """An error is an answer too, to be stored."""
+    try:
+        return work(asked)
+    except Problem as problem:
+        return render(problem, Family.BOTS)
+
+
+# Tokens that were right a moment ago: a neighbour's failures must not keep them out.
+KNOWN_GOOD: deque[str] = deque(maxlen=256)
+
+
+def _refuse_guessers(request: HttpRequest, credentials: Credentials) -> None:
+    if limits.TALLY.is_exceeded(_address(request), limits.LOGINS) and credentials.digest not in KNOWN_GOOD:
+        raise Unauthenticated
+
+
+def _throttled(request: HttpRequest) -> Problem | None:
+    """Counts the failure; the answer once there were too many of them."""
+    usage = limits.TALLY.count(_address(request), limits.LOGINS)
+    return usage.problem() if usage and usage.exceeded else None
+
+
+def _address(request: HttpRequest) -> str:
+    return f"address:{request.META.get('REMOTE_ADDR', '')}"
