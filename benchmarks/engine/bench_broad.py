@@ -132,7 +132,7 @@ def main() -> int:
     tell(f"{DELAY_SECONDS:g} s delay", polite)
     ideal = min(len(hosts) / DELAY_SECONDS, fastest.pages_per_second)
     share = polite.pages_per_second / ideal * 100 if ideal else 0.0
-    print(verdict(f"of the ideal {ideal:,.0f} pages/s", share, TARGET, unit="%"))
+    print(verdict(f"of the ideal {ideal:,.0f} pages/s", share, TARGET, unit="%", of=[fastest.done, polite.done]))
     violations = polite.manners.too_early + fastest.manners.at_once
     print(verdict("politeness violations", violations, 0, unit="", at_most=True))
     return int(violations > 0)

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.engine import corpora
 from benchmarks.engine.completeness import check
 from benchmarks.engine.corpora import Corpus
-from benchmarks.engine.crawls import Crawled, crawl, scratch_folder
+from benchmarks.engine.crawls import Crawled, crawl, crawled, scratch_folder
 from benchmarks.engine.processes import cores, run
 from benchmarks.engine.verdicts import HEADING, fastest, row, verdict
 from benchmarks.engine.webserver import Webserver, serve_sites
@@ -65,7 +65,7 @@ class Measurement:
 def scrapy(url: str, pages: int, core: int) -> Crawled:
     ran = run([sys.executable, "-m", "benchmarks.engine.scrapy_peer", url, str(pages)], [core], {})
     figures = json.loads(ran.output)
-    return Crawled(figures["pages"], figures["seconds"], ran.wall_seconds, ran.cpu_seconds, ran.peak_mb)
+    return crawled(ran, figures)
 
 
 def print_verdicts(rounds: dict[str, list[Crawled]]) -> None:
@@ -73,8 +73,7 @@ def print_verdicts(rounds: dict[str, list[Crawled]]) -> None:
     for name, (target, moonshot) in TARGETS.items():
         ours = fastest(rounds[name])
         ratio = ours.pages_per_second / peer.pages_per_second
-        beyond = f"moonshot {moonshot}x: {'met' if ratio >= moonshot else 'no'}"
-        print(f"{verdict(f'{name} / Scrapy', ratio, target)}, {beyond}")
+        print(verdict(f"{name} / Scrapy", ratio, target, moonshot=moonshot, of=[ours, peer]))
         start = peer.wall_seconds - peer.seconds
         with_start = ours.pages / (start + ours.pages / peer.pages_per_second)
         print(f"  with the start of the processes: {ours.pages_per_second_with_start / with_start:.2f}x")

@@ -5,7 +5,8 @@
 The frontier is filled in bulk (full_frontier.py says with what), then the first pages of openjdk-17-doc are crawled by
 one worker on one core, links stored, nginx on another core. SQLite files are kept filled in the temporary folder and
 copied for each round. With --database-url postgresql://… an EMPTY database whose name has "bench" in it is filled anew
-for every round. The sides take turns, and the fastest round of each counts. Memory is the worker's peak.
+for every round; keep its server off the worker's core (taskset), or nothing is decided. The sides take turns, and the
+fastest round of each counts. Memory is the worker's peak.
 """
 
 import argparse
@@ -121,9 +122,10 @@ def schema_of(file: Path) -> str:
 
 
 def print_verdicts(small: list[Crawled], large: list[Crawled], size: int) -> None:
-    ratio = fastest(large).pages_per_second / fastest(small).pages_per_second
-    print(verdict(f"{size:,} URLs / {SMALL:,} URLs, pages a second", ratio, TARGET_RATIO))
-    cpu = fastest(small).cpu_microseconds_per_page / fastest(large).cpu_microseconds_per_page
+    few, many = fastest(small), fastest(large)
+    ratio = many.pages_per_second / few.pages_per_second
+    print(verdict(f"{size:,} URLs / {SMALL:,} URLs, pages a second", ratio, TARGET_RATIO, of=[few, many]))
+    cpu = few.cpu_microseconds_per_page / many.cpu_microseconds_per_page
     print(f"  by the processor's time per page: {cpu:.2f}x")
     peak = max(one.peak_mb for one in large)
     print(verdict(f"worker memory with {size:,} URLs", peak, TARGET_MB, unit=" MB", at_most=True))

@@ -24,6 +24,7 @@ class Crawled:
     wall_seconds: float
     cpu_seconds: float
     peak_mb: float
+    others_seconds: float = 0.0  # of its cores' time that other programs had
 
     @property
     def pages_per_second(self) -> float:
@@ -34,13 +35,19 @@ class Crawled:
         return self.pages / self.wall_seconds
 
     @property
+    def others_share(self) -> float:
+        """How much of the time other programs were on our core: a measure of how little the figures are worth."""
+        return self.others_seconds / self.wall_seconds
+
+    @property
     def cpu_microseconds_per_page(self) -> float:
         return self.cpu_seconds / max(1, self.pages) * 1e6
 
 
 def crawled(ran: Ran, summary: dict[str, Any]) -> Crawled:
     seconds = summary["seconds"] - summary.get("startup_seconds", 0.0)
-    return Crawled(summary["pages"], seconds, ran.wall_seconds, ran.cpu_seconds, summary.get("peak_mb", ran.peak_mb))
+    peak_mb = summary.get("peak_mb", ran.peak_mb)
+    return Crawled(summary["pages"], seconds, ran.wall_seconds, ran.cpu_seconds, peak_mb, ran.others_seconds)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def fill_postgresql(database_url: str, crawl_id: int, own_domain: str, size: int
     import psycopg
 
     counted = Tally(rows(crawl_id, own_domain, size))
-    with psycopg.connect(database_url) as connection, connection.cursor() as cursor:
+    with psycopg.connect(database_url, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexname, indexdef FROM pg_indexes"
             " WHERE tablename = 'url_frontier' AND indexdef NOT LIKE '%UNIQUE%'"
@@ -106,8 +106,7 @@ def fill_postgresql(database_url: str, crawl_id: int, own_domain: str, size: int
             cursor.execute(statement)
         for statement, values in _rest(counted.pending, crawl_id, own_domain):
             cursor.executemany(statement, values)
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("VACUUM ANALYZE")
+        cursor.execute("VACUUM ANALYZE")
 
 
 def _rest(pending: Counter[str], crawl_id: int, own: str) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:

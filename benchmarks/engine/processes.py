@@ -22,6 +22,7 @@ class Ran:
     wall_seconds: float
     cpu_seconds: float
     peak_mb: float
+    others_seconds: float  # of its cores' time that other programs had
 
 
 def cores(count: int) -> list[int]:
@@ -51,7 +52,7 @@ def run(command: Sequence[str], on: Sequence[int], env: dict[str, str], stdin: s
     with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile("w+") as errors:
         asked.write(stdin)
         asked.seek(0)
-        began = time.perf_counter()
+        began, busy_before = time.perf_counter(), busy_seconds(on)
         process = subprocess.Popen(
             command, env=_environment() | env, text=True, preexec_fn=pinned(on), stdin=asked, stdout=subprocess.PIPE,
             stderr=errors,
@@ -60,17 +61,31 @@ def run(command: Sequence[str], on: Sequence[int], env: dict[str, str], stdin: s
         output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        wall = time.perf_counter() - began
+        wall, busy = time.perf_counter() - began, busy_seconds(on) - busy_before
         if process.returncode != 0:
             errors.seek(0)
             said = (output + errors.read())[-3000:]
             sys.exit(f"{' '.join(command)[:300]} ended with {process.returncode}:\n{said}")
-    return Ran(output, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    used = usage.ru_utime + usage.ru_stime
+    return Ran(output, wall, used, usage.ru_maxrss / 1024, max(0.0, busy - used))
 
 
 def _environment() -> dict[str, str]:
     """Ours without the variables that are for benchmarks: the platform refuses settings that it does not know."""
     return {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
+
+
+def busy_seconds(on: Sequence[int]) -> float:
+    """How long these cores have worked since the machine started, for whomever, or were lent to another machine."""
+    names = {f"cpu{core}" for core in on}
+    rows = [line.split() for line in Path("/proc/stat").read_text().splitlines() if line.startswith("cpu")]
+    idle, waiting_for_disk = 4, 5
+    ticks = [
+        sum(int(value) for place, value in enumerate(row[1:9], 1) if place not in (idle, waiting_for_disk))
+        for row in rows
+        if row[0] in names
+    ]
+    return sum(ticks) / TICKS_PER_SECOND
 
 
 def cpu_seconds(pid: int) -> float:
