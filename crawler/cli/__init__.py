@@ -1,6 +1,6 @@
 """The `crawler` command, also `python -m crawler.cli`. One file a command; Django is loaded only where needed.
 
-Exit codes: 0 done, 1 it did not work out, 2 wrong arguments or settings.
+Exit codes: 0 done, 1 it did not work out, 2 wrong arguments or settings; `crawl` has more (docs/reference/commands.md).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from crawler.cli.crawling.running import Manner, run
 
 
 def crawl(
-    urls: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Where to start.")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start.")] = None,
     seeds: Annotated[
         str | None, typer.Option(metavar="FILE", help="More URLs, one a line; - reads them from stdin.")
     ] = None,

@@ -41,9 +41,12 @@ def is_complete(crawl: Crawl) -> bool:
 
 @transaction.atomic
 def take_up(crawl: Crawl, *, again: bool = False) -> CrawlRun:
-    """Set it running. `again`, and a crawl that brought nothing at all: every URL is visited once more."""
-    brought_nothing = crawl.status == CrawlStatus.COMPLETED and not crawl.pages_crawled
-    if again or brought_nothing:
+    """Set it running.
+
+    Domains that did not answer are tried again, with `again` those that refused us, too. Every URL is visited once more
+    when the crawl is complete (why else take it up) and when it brought nothing at all.
+    """
+    if is_complete(crawl) or (crawl.status == CrawlStatus.COMPLETED and not crawl.pages_crawled):
         actions.queue_again(crawl)
     free_domains(crawl, (DomainStatus.UNREACHABLE, *((DomainStatus.BLOCKED,) if again else ())))
     run = actions.start_crawl(crawl)

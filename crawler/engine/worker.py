@@ -309,6 +309,7 @@ class Worker:
             self.waiting.clear()
 
     def _committed(self, batch: Batch, result: Committed) -> None:
+        self.progress.refused += sum(one.refusal is not None for one in batch.found.values())
         for crawling in self.supply.crawls.values():
             crawling.learn(batch.found, result.ids)
         for page in batch.pages:

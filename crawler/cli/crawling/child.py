@@ -21,12 +21,12 @@ def main(crawl_id: int, name: str) -> None:
     import django
 
     django.setup()
-    from crawler.cli.crawling.crew import OneWorker
+    from crawler.cli.crawling.crew import LIMITS_OF_SEVERAL, OneWorker
     from crawler.processes import heartbeat
 
     stop = heartbeat.stop_on_signals()
     heartbeat.stop_with_parent()
-    worker = OneWorker(crawl_id, f"{name}:{os.getpid()}")
+    worker = OneWorker(crawl_id, f"{name}:{os.getpid()}", LIMITS_OF_SEVERAL)
     ended = threading.Event()
     reporter = threading.Thread(target=report, args=(worker.eye, ended), daemon=True)
     reporter.start()

@@ -24,6 +24,8 @@ REPLACEMENTS = 5
 STOP_SECONDS = 20.0
 # A person waits for the end of this crawl; what is due in a few minutes is waited for.
 LIMITS = Limits(worth_waiting_seconds=300.0)
+# One of several looks up more often, lest all wait for one that has not noticed the end.
+LIMITS_OF_SEVERAL = Limits(worth_waiting_seconds=300.0, control_seconds=0.3)
 
 
 class CrewLost(Exception):
@@ -43,9 +45,10 @@ class Crew(Protocol):
 class OneWorker:
     """In this process: nothing to start, nothing to send."""
 
-    def __init__(self, crawl_id: int, name: str) -> None:
+    def __init__(self, crawl_id: int, name: str, limits: Limits = LIMITS) -> None:
         self.crawl_id = crawl_id
         self.name = name
+        self.limits = limits
         self.progress = Progress()
         self.eye = Eye(self.progress)
 
@@ -58,7 +61,7 @@ class OneWorker:
             until_done=True,
             name=self.name,
             progress=self.progress,
-            limits=LIMITS,
+            limits=self.limits,
             made=self.eye.look_at,
         )
 

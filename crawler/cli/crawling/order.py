@@ -88,7 +88,7 @@ def read_seeds(urls: Iterable[str], file: str | None) -> tuple[str, ...]:
         try:
             found[resolve(text, None)] = None
         except InvalidURL as error:
-            fail(f"{place}{text!r} is not a URL that can be fetched: {_why(text, error)}", MISUSED)
+            fail(f"{place}{_why(text, error)}", MISUSED)
     if not found:
         fail("no URL to start from; name one, or a file of them with --seeds FILE", MISUSED)
     return tuple(found)
@@ -96,7 +96,7 @@ def read_seeds(urls: Iterable[str], file: str | None) -> tuple[str, ...]:
 
 def _why(text: str, error: Exception) -> str:
     if "://" not in text and "." in text.split("/")[0] and " " not in text:
-        return f"the scheme is missing; did you mean https://{text} ?"
+        return f"not a URL: {text!r} has no scheme; did you mean https://{text} ?"
     return str(error)
 
 
@@ -140,3 +140,14 @@ def check(order: Order) -> None:
             header_text(order.user_agent)
         except ValueError as error:
             fail(f"--user-agent: {error}", MISUSED)
+    if order.render:
+        check_browser()
+
+
+def check_browser() -> None:
+    from crawler.fetch.browser.chromium import BrowserUnavailable, needed
+
+    try:
+        needed(None)
+    except BrowserUnavailable as error:
+        fail(f"--render: {error}")

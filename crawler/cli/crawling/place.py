@@ -55,6 +55,8 @@ def keep_settings() -> None:
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        fail(f"cannot write to {folder}: it is not a folder", CANNOT_WRITE)
     except OSError as error:
         fail(f"cannot write to {folder}: {error.strerror}", CANNOT_WRITE)
 

@@ -81,9 +81,7 @@ class _Crawling:
         crawl = opening.find_crawl(self.order)
         if resuming.is_complete(crawl) and not self.manner.again:
             return self._sum_up(crawl, None, None)
-        again = self.manner.again and resuming.is_complete(crawl)
-        run = resuming.take_up(crawl, again=again)
-        return self._work(crawl, run)
+        return self._work(crawl, resuming.take_up(crawl, again=self.manner.again))
 
     def _work(self, crawl: Crawl, run: CrawlRun) -> Result:
         from crawler.cli.crawling.screens import screen_for
@@ -150,6 +148,7 @@ class _Crawling:
             database=opening.database(),
             archive=opening.archive(),
             command=shlex.join(["crawler", *sys.argv[1:]]),
+            out=str(self.manner.out or ""),
             stop_code=self.stop.exit_code,
         )
 

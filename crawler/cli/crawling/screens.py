@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.cli.crawling.watching import Screen, View
-from crawler.cli.crawling.words import duration, size
+from crawler.cli.crawling.words import duration, size, without_name
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -119,7 +119,7 @@ def _footer(view: View) -> list[Text]:
     from rich.text import Text
 
     lines = [
-        Text(f"left alone: {domain} ({why})", style="yellow", overflow="ellipsis", no_wrap=True)
+        Text(f"left alone: {domain} ({without_name(why, domain)})", style="yellow", overflow="ellipsis", no_wrap=True)
         for domain, why in list(view.run.parked.items())[-PARKED_LINES:]
     ]
     if (more := view.run.parked_count - len(lines)) > 0:

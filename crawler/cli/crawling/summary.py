@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from crawler.cli.crawling.figures import Figures
-from crawler.cli.crawling.words import counted, duration, rate, size
+from crawler.cli.crawling.words import counted, duration, rate, size, without_name
 from crawler.engine.refusals import Reason
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Result:
     database: str
     archive: str
     command: str
+    out: str = ""  # the folder, where it has one of its own
     stop_code: int = 0
 
     @property
@@ -51,18 +54,12 @@ class Result:
     @property
     def left_alone(self) -> list[dict[str, Any]]:
         """Domains with URLs that wait, then domains that were given up."""
-        rows = [
-            {
-                "domain": one.domain,
-                "why": self.run.parked.get(one.domain) or one.why,
-                "until": one.until,
-                "urls": one.urls,
-            }
+        whys = {domain: without_name(why, domain) for domain, why in self.run.parked.items()}
+        waiting = [
+            {"domain": one.domain, "why": whys.pop(one.domain, one.why), "until": one.until, "urls": one.urls}
             for one in self.review.left_alone
         ]
-        known = {row["domain"] for row in rows}
-        given_up = [(domain, why) for domain, why in self.run.parked.items() if domain not in known]
-        return rows + [{"domain": domain, "why": why, "until": None, "urls": 0} for domain, why in given_up]
+        return waiting + [{"domain": domain, "why": why, "until": None, "urls": 0} for domain, why in whys.items()]
 
     def to_json(self) -> dict[str, Any]:
         found = self.review
@@ -115,7 +112,7 @@ def _headline(result: Result) -> str:
         return f"Complete already: {pages}, {size(found.bytes)}. --again visits every page once more."
     speed = f"{rate(found.pages_this_run, seconds):,.1f} pages/s"
     spent = f"{duration(seconds)} ({speed})" if seconds >= 10 else f"{seconds:.1f} s ({speed})"
-    if result.resumed:
+    if found.pages_this_run < found.pages:
         spent = f"{found.pages_this_run:,} of them now in {spent}"
     heads = {
         Ending.COMPLETE: f"Complete: {pages}, {size(found.bytes)}, {spent}.",
@@ -167,12 +164,13 @@ def _hints(result: Result) -> Iterator[str]:
     if result.ending in (Ending.INTERRUPTED, Ending.INCOMPLETE):
         yield f"To resume: {result.command}"
     if result.review.failed or result.review.refused:
-        yield "Why a URL was not fetched: crawler explain URL"
+        place = f" --out {shlex.quote(result.out)}" if result.out else ""
+        yield f"Why a URL was not fetched: crawler explain URL{place}"
 
 
 def _network(detail: str) -> str:
-    """The one address that was refused, as a network."""
-    try:
-        return str(ipaddress.ip_network(detail.split(" ", 1)[0].rstrip(":")))
-    except ValueError:
-        return "NETWORK (e.g. 10.0.0.0/8)"
+    """The address that was refused, as a network."""
+    for word in detail.split():
+        with suppress(ValueError):
+            return str(ipaddress.ip_network(word.rstrip(":")))
+    return "NETWORK, e.g. 10.0.0.0/8,"

@@ -28,3 +28,8 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def rate(pages: int, seconds: float) -> float:
     return pages / seconds if seconds > 0 else 0.0
+
+
+def without_name(why: str, domain: str) -> str:
+    """Errors often begin with the name that is said already."""
+    return why.removeprefix(f"{domain}: ")
