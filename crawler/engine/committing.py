@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from time import monotonic
 
 from crawler.archive.contract import Archive, ArchiveUnavailable
@@ -26,6 +27,7 @@ class Committer:
         self.paused = ""
         self._batch_pages, self._batch_seconds, self._patience_seconds = batch_pages, batch_seconds, patience_seconds
         self._retry_at = 0.0
+        self._securing = ThreadPoolExecutor(1, thread_name_prefix="archive")
 
     def add_page(self, page: PageOutcome) -> None:
         self._begin()
@@ -68,12 +70,15 @@ class Committer:
             return None
         names = {page.entry.domain for page in batch.pages} | {domain for domain, _ in batch.robots}
         batch.domains = {name: sites[name].news() for name in names if name in sites}
+        # The disk and the database work at the same time; nobody adds to the archive meanwhile.
+        securing = self._securing.submit(self.archive.secure)
+        batch.secured = securing.result
         try:
-            self.archive.secure()
             committed = self.store.commit(batch)
         except (ArchiveUnavailable, StoreUnavailable) as error:
             # The connection may have ended after the commit and before its confirmation.
             batch.is_in_doubt |= isinstance(error, StoreUnavailable)
+            wait([securing])
             self._pause(str(error))
             return None
         if self.paused:

@@ -7,7 +7,7 @@ it is dropped, and told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -183,6 +183,8 @@ class Batch:
     robots: list[tuple[str, RobotsFile]] = field(default_factory=list)  # domain, file
     domains: dict[str, DomainNews] = field(default_factory=dict)
     is_in_doubt: bool = False  # a commit of it has failed: it may have been done all the same
+    # The store calls it last, right before the commit: it returns when the archive has what the batch points to.
+    secured: Callable[[], None] = lambda: None
 
 
 class Committed(NamedTuple):

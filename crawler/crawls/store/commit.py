@@ -48,6 +48,7 @@ def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Comm
         progress.advance({name: tallies.get(name, Tally()) for name in news}, news, now)
         _count(pages, put.added)
         budget.spend(worker, pages)
+        batch.secured()
     return Committed(lost, put.ids, put.pending_by_domain)
 
 
