@@ -25,7 +25,7 @@ STOP_SECONDS = 20.0
 # A person waits for the end of this crawl; what is due in a few minutes is waited for.
 LIMITS = Limits(worth_waiting_seconds=300.0)
 # One of several looks up more often, lest all wait for one that has not noticed the end.
-LIMITS_OF_SEVERAL = Limits(worth_waiting_seconds=300.0, control_seconds=0.3)
+LIMITS_OF_SEVERAL = Limits(worth_waiting_seconds=300.0, control_seconds=0.3, shares=True)
 
 
 class CrewLost(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ def open_place(out: Path | None, order: Order) -> tuple[Path, Lock]:
 def load_django() -> None:
     """Django up without pages and API, the database reachable, not newer than us, and migrated."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.project.crawl_settings"
+    logging.raiseExceptions = False  # of a full disk the display tells
     import django
 
     django.setup()

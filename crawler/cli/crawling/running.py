@@ -77,7 +77,7 @@ class _Crawling:
     def result(self) -> Result:
         from crawler.crawls import resuming
 
-        resuming.release_dead_claims(self.lock.mark)
+        resuming.release_dead_claims(f"{self.lock.mark}:")
         crawl = opening.find_crawl(self.order)
         if resuming.is_complete(crawl) and not self.manner.again:
             return self._sum_up(crawl, None, None)

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.cli.crawling.watching import Screen, View
-from crawler.cli.crawling.words import duration, size, without_name
+from crawler.cli.crawling.words import counted, duration, size, without_name
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -49,7 +49,7 @@ class Lines(Trouble):
         super().show(view)
         if time.monotonic() >= self.next_at:
             self.next_at = time.monotonic() + LINE_SECONDS
-            say(f"{duration(view.seconds)}  {headline(view)}")
+            say(f"{duration(view.seconds)}  {'paused  ' if view.run.paused else ''}{headline(view)}")
 
 
 class Terminal:
@@ -75,12 +75,12 @@ def say(message: str) -> None:
 
 def headline(view: View) -> str:
     total = view.total
-    pages = f"{total.pages:,}" + (f" of {view.max_pages:,}" if view.max_pages else "")
+    pages = f"{total.pages:,} of {counted(view.max_pages, 'page')}" if view.max_pages else counted(total.pages, "page")
     rates = f"{view.rate_now:,.0f}/s now, {view.rate_overall:,.0f}/s overall"
     if view.rate_overall < 10:
         rates = f"{view.rate_now:.1f}/s now, {view.rate_overall:.1f}/s overall"
     return (
-        f"{pages} pages  {rates}  {max(0, total.queued):,} queued  {total.failed:,} failed  {total.refused:,} refused"
+        f"{pages}  {rates}  {max(0, total.queued):,} queued  {total.failed:,} failed  {total.refused:,} refused"
         f"  {size(total.bytes)}"
     )
 

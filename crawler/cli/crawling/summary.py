@@ -161,6 +161,8 @@ def _hints(result: Result) -> Iterator[str]:
         yield f"The seed {seed.url} was refused: {seed.detail or Reason(seed.reason).explanation}"
         if seed.reason == Reason.GUARD:
             yield f"  To allow it, set FETCH_ALLOWED_NETWORKS={_network(seed.detail)} and run the command again."
+    if result.run.paused:
+        yield f"The last pages could not be saved and will be fetched again: {result.run.paused}"
     if result.ending in (Ending.INTERRUPTED, Ending.INCOMPLETE):
         yield f"To resume: {result.command}"
     if result.review.failed or result.review.refused:
