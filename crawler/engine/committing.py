@@ -47,7 +47,7 @@ class Committer:
         return gone
 
     def _begin(self) -> None:
-        if not self.has_news:
+        if not self.batch.pages and not self.batch.robots:
             self.began = monotonic()
 
     @property
@@ -83,7 +83,7 @@ class Committer:
             return None
         if self.paused:
             log.warning("going on: what was in the way is gone")
-        self.paused, self.batch = "", Batch()
+        self.paused, self.batch, self.began = "", Batch(), monotonic()
         return batch, committed
 
     def _pause(self, why: str) -> None:

@@ -10,6 +10,7 @@ commit. Nothing has to be cleaned up after a crash: what was not committed is st
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from time import monotonic, sleep
 
 from crawler.archive.contract import Archive
 from crawler.engine import steps
+from crawler.engine.appetite import Appetite
 from crawler.engine.committing import Committer
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome, Store, StoreUnavailable
 from crawler.engine.crawling import Crawling
@@ -37,6 +39,9 @@ from crawler.web.headers import retry_after
 log = logging.getLogger(__name__)
 
 
+ANSWERS_A_TURN = 64  # then the loop looks up: hosts are due, batches are full
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a worker takes on, and how often it looks up."""
@@ -50,6 +55,8 @@ class Limits:
     control_seconds: float = 1.0
     renew_seconds: float = 600.0
     in_flight: int = 1000
+    unread_answers: int = 500  # nothing more is asked for while so many wait to be read
+    shares: bool = False  # with other workers: claims domains by and by
     worth_waiting_seconds: float = 60.0  # for a URL that is due later, before its domain is given back
     stop_seconds: float = 5.0  # for answers under way when asked to stop
     full_disk_seconds: float = 5.0
@@ -81,6 +88,8 @@ class Worker:
         )  # fmt: skip
         self.reception = Reception(self.supply, self.committer, self.progress)
         self.flow = PageFlow(archive, lambda: self.committer.batch, store.now)
+        self.appetite = Appetite(self.limits.claims_at_once, shares=self.limits.shares)
+        self.inbox: deque[tuple[Ticket, Answer]] = deque()  # answers that came and were not read yet
         self.waiting: dict[str, Site] = {}  # for the commit, to see what it adds for them
         self.controlled_at = -1e9
         self.renewed_at = monotonic()
@@ -103,8 +112,9 @@ class Worker:
 
     def _turn(self) -> None:
         self._start_due()
-        for ticket, answer in self.fetcher.wait(self._patience()):
-            self._answered(ticket, answer)
+        self._receive(0.0 if self.inbox else self._patience())
+        for _ in range(min(len(self.inbox), ANSWERS_A_TURN)):
+            self._answered(*self.inbox.popleft())
         if self.committer.due_in <= 0 or (self.waiting and self._is_waited_for()):
             self._commit()
 
@@ -117,9 +127,28 @@ class Worker:
         idle = 0.0 if self.waiting and not self.fetcher.in_flight and next_site > 0 else soonest
         return max(0.0, min(idle, next_site, self.committer.due_in))
 
+    def _receive(self, seconds: float) -> None:
+        """Take what has come, note when it came, and let its hosts be asked again while it waits to be read."""
+        began = monotonic()
+        came = self.fetcher.wait(seconds)
+        self.appetite.waited(monotonic() - began)
+        for ticket, answer in came:
+            site, now = ticket.site, self.store.now()
+            self._tell_clock(site, answer, now)
+            self.inbox.append((ticket, answer))
+            if site.queue and site.clock.ready_at <= now and self._may_start():
+                with suppress(StoreUnavailable):  # it is looked at again when its answer is read
+                    self._start_one(site, now)
+            else:
+                self.rota.add(site, site.clock.ready_at)
+
+    def _may_start(self) -> bool:
+        is_room = self.fetcher.in_flight < self.limits.in_flight and len(self.inbox) < self.limits.unread_answers
+        return is_room and not self.committer.paused
+
     def _is_waited_for(self) -> bool:
         """Sites wait for this commit: at once when nothing else goes on, else soon."""
-        is_idle = not self.fetcher.in_flight and self.rota.next_at() > self.store.now()
+        is_idle = not self.fetcher.in_flight and not self.inbox and self.rota.next_at() > self.store.now()
         return is_idle or monotonic() - self.committer.began >= self.limits.waited_for_seconds
 
     def _is_done(self) -> bool:
@@ -164,7 +193,7 @@ class Worker:
                 crawling.return_one()
 
     def _claim(self) -> None:
-        room = min(self.limits.sites - len(self.sites), self.limits.claims_at_once)
+        room = min(self.limits.sites - len(self.sites), self.appetite.portion(len(self.sites)))
         if room <= 0 or self.committer.paused:
             return
         crawls = self.supply.open_crawls()
@@ -173,16 +202,15 @@ class Worker:
         for one in claimed:
             site = self.supply.open_site(one)
             self.rota.add(site, site.clock.ready_at)
-        if len(claimed) == room:
+        self.appetite.got(len(claimed))
+        if len(claimed) == room and not self.limits.shares:
             self.controlled_at = -1e9  # there may be more
 
     # Starting requests.
 
     def _start_due(self) -> None:
-        if self.committer.paused:
-            return
         now = self.store.now()
-        while self.fetcher.in_flight < self.limits.in_flight and (site := self.rota.pop_due(now)) is not None:
+        while self._may_start() and (site := self.rota.pop_due(now)) is not None:
             try:
                 self._start_next(site, now)
             except StoreUnavailable:
@@ -239,12 +267,6 @@ class Worker:
     def _answered(self, ticket: Ticket, answer: Answer) -> None:
         site = ticket.site
         site.in_flight -= 1
-        now = self.store.now()
-        self._tell_clock(site, answer, now)
-        # The next request is under way while this answer is read.
-        if site.queue and site.clock.ready_at <= now and not self.committer.paused:
-            with suppress(StoreUnavailable):  # it is looked at again below, and this answer must not be lost
-                self._start_one(site, now)
         try:
             request = ticket.visit.send(answer)
         except StopIteration as end:
@@ -349,6 +371,7 @@ class Worker:
             self.store.release([self.supply.ending_of(site) for site in sites])
             for site in sites:
                 del self.sites[site.name]
+            self.store.finish_idle_crawls()
             self.controlled_at = -1e9  # there is room for others, or an end
 
     def _wind_down(self) -> None:
@@ -357,8 +380,9 @@ class Worker:
             site.stop()
         until = monotonic() + self.limits.stop_seconds
         while any(site.in_flight for site in self.sites.values()) and monotonic() < until:
-            for ticket, answer in self.fetcher.wait(max(0.0, until - monotonic())):
-                self._answered(ticket, answer)
+            self._receive(0.0 if self.inbox else max(0.0, until - monotonic()))
+            while self.inbox:
+                self._answered(*self.inbox.popleft())
         try:
             self._commit()
             self._release(list(self.sites.values()))

@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from crawler.archive import ArchiveUnavailable
 from crawler.crawls.working import work
 from crawler.engine.contract import StoreUnavailable
+from crawler.engine.worker import Limits
 from crawler.processes.heartbeat import signed_in
 
 log = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ def run(stop: threading.Event) -> None:
     with signed_in("worker"):
         while not stop.is_set():
             try:
-                work(stop.is_set)
+                work(stop.is_set, limits=Limits(shares=True))
             except (StoreUnavailable, ArchiveUnavailable, DatabaseError, InterfaceError) as error:
                 log.warning("cannot work now; trying again: %s", error)
                 connection.close()

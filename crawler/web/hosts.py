@@ -122,6 +122,8 @@ def _is_site(name: str) -> bool:
 @lru_cache(_NAMES_REMEMBERED)
 def _registrable(host: str, icann_only: bool) -> str | None:
     name = _without_root_dot(_port("", _foreign_dot(".", host)))
+    if name.rpartition(".")[2].isdigit():  # an address, which needs no list
+        return None
     found = _suffixes(icann_only).privatesuffix(name)
     return found if found and _is_domain(found) else None
 
