@@ -109,6 +109,31 @@ class Frontier(Protocol):
         """Counts of one crawl or of all. Nothing that is zero is named; `ready` and `delayed` are the pending ones."""
         ...
 
+    def on_claim(self, domains: Iterable[str]) -> None:
+        """The caller works on these domains from now on."""
+        ...
+
+    def on_release(self, domains: Iterable[str]) -> None:
+        """The caller no longer does, or has lost them."""
+        ...
+
+    def changed_elsewhere(self, domains: Iterable[str]) -> None:
+        """URLs of these domains were changed by other means than `put` and `settle`, in this transaction."""
+        ...
+
+
+class KeepsNoCopy:
+    """What a backend without a second copy of its URLs makes of news that only such a copy would need."""
+
+    def on_claim(self, domains: Iterable[str]) -> None:
+        return
+
+    def on_release(self, domains: Iterable[str]) -> None:
+        return
+
+    def changed_elsewhere(self, domains: Iterable[str]) -> None:
+        return
+
 
 def distinct(found: Iterable[Found]) -> dict[tuple[int, str], Found]:
     """What a `put` was given, each URL once, in order. Of several the first that is not refused counts."""

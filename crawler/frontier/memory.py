@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from heapq import heappop, heappush
 
-from crawler.frontier.contract import MAY_PASS, Entry, Found, Put, Settled, Stats, distinct
+from crawler.frontier.contract import MAY_PASS, Entry, Found, KeepsNoCopy, Put, Settled, Stats, distinct
 
 
 class _Url:
@@ -87,7 +87,7 @@ def _waits(at: tuple[float, int], urls: dict[int, _Url]) -> bool:
     return url.status == "pending" and url.due == at[0]
 
 
-class MemoryFrontier:
+class MemoryFrontier(KeepsNoCopy):
     def __init__(self) -> None:
         self._ids: dict[tuple[int, str], int] = {}
         self._urls: dict[int, _Url] = {}
@@ -131,11 +131,10 @@ class MemoryFrontier:
         for one in settled:
             if (url := self._urls.get(one.id)) is None:
                 continue
-            was_ready = url.status == "pending" and url.due is None
             url.status, url.due, url.failure_count = one.status, one.next_crawl_after, one.failure_count
             url.found = url.found._replace(refusal=one.refusal)
             url.crawl_count += one.attempts
-            if one.status == "pending" and not (was_ready and url.due is None):
+            if one.status == "pending":
                 self._lines[url.found.crawl_id, url.found.domain].add(url)
 
     def next_due(self, domain: str, crawls: Collection[int]) -> float | None:

@@ -6,6 +6,7 @@ committed, the same change is applied to the queues in Redis. The transaction gi
 
     killed between commit and Redis   the queue misses a step: seen by the domain's next claim
     Redis emptied, or set back        the queue does not bear our mark: seen by the next take
+    the database set back             the queue meets a step again, or is ahead: seen then, and by the next claim
     Redis away                        the record answers; the queues are judged when Redis is back
 
 So Redis can lose anything at any time, and costs at most the time to read the pending URLs of a domain again.
@@ -26,7 +27,7 @@ from redis import RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.contract import Entry, Found, Put, Settled, Stats
-from crawler.frontier.redis_queue import Change, QueueNotOurs, RedisQueue, Waiting, waiting
+from crawler.frontier.redis_queue import Change, Pending, QueueNotOurs, RedisQueue
 from crawler.frontier.sql import SqlFrontier
 from crawler.frontier.steps import Steps
 
@@ -62,23 +63,25 @@ class MirroredFrontier:
     def put(self, found: Iterable[Found], now: float) -> Put:
         put = self.record.put(found, now)
         changes: dict[str, Change] = {}
-        again = {(one.crawl_id, one.url_hash) for one in put.again}
+        again = {put.ids[one.crawl_id, one.url_hash] for one in put.again}
         for one in put.added:
-            if one.refusal is None and (one.crawl_id, one.url_hash) not in again:
-                entry = _fresh_entry(put.ids[one.crawl_id, one.url_hash], one)
-                _change(changes, one.domain).fresh.append(waiting(entry))
-        for row in self.record.rows(put.ids[key] for key in again) if again else ():
-            _change(changes, row.entry.domain).again.append(waiting(row.entry))
+            number = put.ids[one.crawl_id, one.url_hash]
+            if one.refusal is None and number not in again:
+                _change(changes, one.domain).fresh.append(_fresh_entry(number, one))
+        for row in self.record.rows(again) if again else ():
+            _change(changes, row.entry.domain).again.append(row.entry)
         self._follow(changes)
         return put
 
     def settle(self, settled: Sequence[Settled], now: float) -> None:
         self.record.settle(settled, now)
         changes: dict[str, Change] = {}
-        for row in self.record.rows(one.id for one in settled) if settled else ():
-            change = _change(changes, row.entry.domain)
-            kept = row.status == "pending"
-            (change.retried if kept else change.gone).append(waiting(row.entry, row.next_crawl_after))
+        retried = [one.id for one in settled if one.status == "pending"]
+        gone = [one.id for one in settled if one.status != "pending"]
+        for number, crawl, domain in self.record.places(gone) if gone else ():
+            _change(changes, domain).gone.setdefault(crawl, []).append(str(number))
+        for row in self.record.rows(retried) if retried else ():
+            _change(changes, row.entry.domain).retried.append((row.entry, row.next_crawl_after))
         self._follow(changes)
 
     def _follow(self, changes: dict[str, Change]) -> None:
@@ -94,10 +97,8 @@ class MirroredFrontier:
             if (mark := self._marks.get(change.domain)) is not None:
                 change.marks = (mark, next(self._names))
                 self._marks[change.domain] = change.marks[1]
-        try:
+        with suppress(RedisError):  # then the queue does not bear the mark that we look for
             self._call(lambda: self._queue.apply(changes))
-        except RedisError:
-            self._forget(change.domain for change in changes)
 
     def take(
         self, domain: str, crawls: Collection[int], limit: int, now: float, *, skip: Collection[int] = ()
@@ -162,10 +163,10 @@ class MirroredFrontier:
             raise QueueNotOurs(domain)
         self._marks[domain] = mark
 
-    def _pending(self, domain: str) -> Iterator[list[Waiting]]:
+    def _pending(self, domain: str) -> Iterator[Pending]:
         after = (0, 0)
         while rows := self.record.pending_rows(domain, after, ROWS_PER_READ):
-            yield [waiting(row.entry, row.next_crawl_after) for row in rows]
+            yield [(row.entry, row.next_crawl_after) for row in rows]
             after = (rows[-1].entry.priority, rows[-1].entry.id)
 
     def _call(self, call: Callable[[], Answer]) -> Answer:

@@ -13,8 +13,9 @@ from typing import Any
 
 from redis import Redis
 
-from crawler.frontier import lua
-from crawler.frontier.contract import MAY_PASS, Entry, Found, Put, Settled, Stats, distinct
+from crawler.frontier.contract import MAY_PASS, Entry, Found, KeepsNoCopy, Put, Settled, Stats, distinct
+from crawler.frontier.lua import NEXT_DUE, TAKE
+from crawler.frontier.lua import frontier as lua
 from crawler.frontier.scripting import DEFAULT_PREFIX, Scripts, entries_of, parts, terms_text
 
 NEW, AGAIN = 1, 2
@@ -24,13 +25,13 @@ class RedisDataLost(Exception):
     """URLs are queued of which Redis no longer knows anything: it was emptied in part."""
 
 
-class RedisFrontier:
+class RedisFrontier(KeepsNoCopy):
     """`client` answers in bytes, and should not repeat a call by itself: the second time nothing of a put is new."""
 
     def __init__(self, client: Redis, prefix: str = DEFAULT_PREFIX) -> None:
         counting = {"put": lua.PUT, "settle": lua.SETTLE, "stats": lua.STATS}
         texts = {name: lua.COUNTING + text for name, text in counting.items()}
-        self._scripts = Scripts(client, prefix, texts | {"take": lua.TAKE, "next_due": lua.NEXT_DUE})
+        self._scripts = Scripts(client, prefix, texts | {"take": TAKE, "next_due": NEXT_DUE})
 
     def put(self, found: Iterable[Found], now: float) -> Put:
         wanted = list(distinct(found).values())

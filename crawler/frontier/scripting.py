@@ -1,4 +1,4 @@
-"""Calling the scripts of lua.py, and how a URL is written in Redis."""
+"""Calling the scripts in lua/, and how a URL is written in Redis."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from redis import Redis
 
-from crawler.frontier import lua
 from crawler.frontier.contract import Entry
+from crawler.frontier.lua import SHARED
 
 DEFAULT_PREFIX = "frontier:"
 ENTRIES_PER_CALL = 2_000  # Redis does nothing else while a script runs: about ten milliseconds
@@ -23,7 +23,7 @@ class Scripts:
 
     def __init__(self, client: Redis, prefix: str, texts: dict[str, str]) -> None:
         self._client, self._prefix = client, prefix
-        self._scripts = {name: client.register_script(lua.SHARED + text) for name, text in texts.items()}
+        self._scripts = {name: client.register_script(SHARED + text) for name, text in texts.items()}
 
     def run(self, name: str, given: Any) -> Any:
         return self._scripts[name](keys=[self._prefix], args=[_json(given)])
@@ -52,18 +52,16 @@ def url_text(entry: Entry) -> str:
     return f"{entry.crawl_count} {entry.failure_count} {terms}"
 
 
-def entries_of(domain: str, answer: list[Any]) -> list[Entry]:
-    """What TAKE answers: number, crawl, url, and so on."""
-    flat = iter(answer)
-    return [
-        _entry(domain, int(number), int(crawl), text.decode())
-        for number, crawl, text in zip(flat, flat, flat, strict=True)
-    ]
+def entries_of(domain: str, answer: bytes) -> list[Entry]:
+    """What TAKE answers."""
+    return [_entry(domain, line) for line in answer.decode().split("\n")] if answer else []
 
 
-def _entry(domain: str, number: int, crawl: int, text: str) -> Entry:
-    visits, failures, priority, depth, hops, url_hash, url = text.split(" ", 6)
-    return Entry(number, crawl, url_hash, url, domain, int(depth), int(priority), int(visits), int(failures), int(hops))
+def _entry(domain: str, line: str) -> Entry:
+    number, crawl, visits, failures, priority, depth, hops, url_hash, url = line.split(" ", 8)
+    return Entry(
+        int(number), int(crawl), url_hash, url, domain, int(depth), int(priority), int(visits), int(failures), int(hops)
+    )  # fmt: skip
 
 
 def _json(value: Any) -> str:

@@ -21,7 +21,7 @@ from crawler.frontier.bulk import (
     unnest,
     update_many,
 )
-from crawler.frontier.contract import MAY_PASS, Entry, Found, Put, Settled, Stats, distinct
+from crawler.frontier.contract import MAY_PASS, Entry, Found, KeepsNoCopy, Put, Settled, Stats, distinct
 
 FOUND_COLUMNS = {
     "crawl_id": "bigint",
@@ -65,16 +65,15 @@ NUMBERED_INSERT = (
     " ON CONFLICT DO NOTHING RETURNING crawl_id, url_hash"
 )
 ENTRY = "id, crawl_id, url_hash, url, domain, depth, priority, crawl_count, failure_count, redirect_hops"
-ROW = f"{ENTRY}, status, next_crawl_after"
+ROW = f"{ENTRY}, next_crawl_after"
 
 
 class Row(NamedTuple):
     entry: Entry
-    status: str
     next_crawl_after: float | None
 
 
-class SqlFrontier:
+class SqlFrontier(KeepsNoCopy):
     """`cursor` opens a cursor of the caller's connection; `vendor` is sqlite or postgresql."""
 
     def __init__(self, cursor: Callable[[], Any], vendor: str) -> None:
@@ -208,6 +207,15 @@ class SqlFrontier:
             cursor.execute(f"SELECT {ROW} FROM url_frontier WHERE id {self._in('bigint')}", [self._list(list(numbers))])
             return [_row(row) for row in cursor.fetchall()]
 
+    def places(self, numbers: Iterable[int]) -> list[tuple[int, int, str]]:
+        """Number, crawl and domain of URLs."""
+        with self.cursor() as cursor:
+            cursor.execute(
+                f"SELECT id, crawl_id, domain FROM url_frontier WHERE id {self._in('bigint')}",
+                [self._list(list(numbers))],
+            )
+            return list(cursor.fetchall())
+
     def pending_rows(self, domain: str, after: tuple[int, int], limit: int) -> list[Row]:
         """The pending URLs of a domain in order, from behind a (priority, number) on, whenever they are due."""
         with self.cursor() as cursor:
@@ -226,4 +234,4 @@ class SqlFrontier:
 
 
 def _row(values: Sequence[Any]) -> Row:
-    return Row(Entry(*values[:-2]), values[-2], seconds_of(values[-1]))
+    return Row(Entry(*values[:-1]), seconds_of(values[-1]))

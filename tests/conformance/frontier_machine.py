@@ -59,13 +59,13 @@ class FrontierMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def found(self, finds: Any) -> list[Found]:
-        return [
-            Found(
-                self.crawls[crawl], *URLS[at], depth, priority, URLS[0][0] if depth else None, "link", hops, refusal,
-                "why" if refusal else None,
-            )
-            for crawl, at, depth, priority, hops, refusal in finds
-        ]  # fmt: skip
+        return [self.find(*find) for find in finds]
+
+    def find(self, crawl: int, at: int, depth: int, priority: int, hops: int, refusal: str | None) -> Found:
+        url_hash, url, domain = URLS[at]
+        source = URLS[0][0] if depth else None
+        terms = (depth, priority, source, "link", hops)
+        return Found(self.crawls[crawl], url_hash, url, domain, *terms, refusal, "why" if refusal else None)
 
     @rule(finds=FINDS)
     def put(self, finds: Any) -> None:
@@ -112,6 +112,21 @@ class FrontierMachine(RuleBasedStateMachine):
         status, refusal = outcome
         due = None if after is None or status != "pending" else self.now + after
         return Settled(self.ids[key], status, 500, "an error", refusal, "why", failures, due, tries)
+
+    @rule(
+        domain=st.sampled_from(DOMAINS),
+        outcomes=st.lists(OUTCOMES, min_size=3, max_size=3),
+        after=st.sampled_from((None, 1)),
+    )
+    def work(self, domain: str, outcomes: list[tuple[str, str | None]], after: float | None) -> None:
+        """What a worker does all day."""
+        entries = self.frontier.take(domain, self.crawls, len(outcomes), self.now)
+        keys = [(entry.crawl_id, entry.url_hash) for entry in entries]
+        assert keys == self.model.take(domain, self.crawls, len(outcomes), self.now, ())
+        settled = [self.settled(key, outcome, 1, after, 1) for key, outcome in zip(keys, outcomes, strict=False)]
+        self.frontier.settle(settled, self.now)
+        for key, one in zip(keys, settled, strict=True):
+            self.model.settle(key, one)
 
     @rule(seconds=st.sampled_from((0.5, 1, 3, 70)))
     def time_passes(self, seconds: float) -> None:
