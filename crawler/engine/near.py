@@ -14,7 +14,7 @@ from zlib import crc32
 from crawler.web.simhash import NEAR_DISTANCE, distance, fingerprint
 
 COMPARED_DOCUMENTS: Final = 50_000
-SAMPLE_CHARACTERS: Final = 2_400
+SAMPLE_CHARACTERS: Final = 1_200
 SHORTEST_TEXT: Final = 40
 CANDIDATES: Final = 64
 _BANDS: Final = (0, 16, 32, 48)

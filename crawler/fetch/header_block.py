@@ -6,6 +6,8 @@ Only the final answer's own lines count.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 END_OF_HEADERS = (b"\r\n", b"\n")
@@ -40,7 +42,8 @@ def _opens(lines: list[bytes], number: int) -> bool:
     return number == 0 or lines[number - 1] in END_OF_HEADERS
 
 
-def parsed_headers(block: bytes) -> dict[str, str]:
+@lru_cache(16)  # asked for twice within one transfer: is the body wanted, and in the end
+def parsed_headers(block: bytes) -> Mapping[str, str]:
     """By lower-case name, repeated ones joined by ", ", folded lines by a space. Lines without a colon are noise.
 
     Bytes become characters one to one (Latin-1), except NUL, which goes: databases cannot hold it.

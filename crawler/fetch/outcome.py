@@ -89,7 +89,7 @@ class Response:
     url: str
     status: int
     header_block: bytes  # status line and headers as received, without the empty line at the end
-    headers: dict[str, str] = field(repr=False)  # lower-case names; repeated ones joined by ", "; Latin-1, no NUL
+    headers: Mapping[str, str] = field(repr=False)  # lower-case names; repeated ones joined by ", "; Latin-1, no NUL
     body: bytes = field(repr=False)  # as sent: still content-encoded
     address: str = ""
     seconds: float = 0.0  # from the request to the last byte

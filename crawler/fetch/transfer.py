@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -183,7 +183,7 @@ class Transfer:
             handle.getinfo(pycurl.STARTTRANSFER_TIME),
         )
 
-    def _ambiguity(self, headers: dict[str, str], seconds: float) -> Failure | None:
+    def _ambiguity(self, headers: Mapping[str, str], seconds: float) -> Failure | None:
         """RFC 9112 §6.3: two lengths that differ cannot be mended, and a length beside chunks ends the connection."""
         lengths = headers["content-length"]
         if "transfer-encoding" in headers:

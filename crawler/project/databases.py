@@ -7,10 +7,11 @@ from typing import Any
 from crawler.foundation.config import Config, Database
 
 # WAL lets readers go on beside the one writer; NORMAL keeps every commit through kill -9 and FULL through
-# a power cut too (sqlite:///path?synchronous=FULL), at one fsync a commit.
+# a power cut too (sqlite:///path?synchronous=FULL), at one fsync a commit. The log is copied back every 32 MB: a worker
+# writes several a minute, and pages that change again and again are copied once.
 PRAGMAS = (
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous};"
-    " PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000;"
+    " PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 8000;"
 )
 
 
