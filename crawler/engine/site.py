@@ -19,14 +19,16 @@ class Site:
     """Mutable state of one claimed domain; everything that must outlive the process is in its batches."""
 
     __slots__ = (
-        "block_reason", "blocked", "claimed", "clock", "consecutive_errors", "due_at", "fetching_robots", "follow_ups",
-        "has_more", "in_flight", "near", "not_before", "pages", "queue", "robots_by_origin", "stopped", "taken",
+        "block_reason", "blocked", "claimed", "clock", "consecutive_errors", "crawls", "due_at", "fetching_robots",
+        "follow_ups", "has_more", "in_flight", "near", "not_before", "pages", "queue", "robots_by_origin", "stopped",
+        "taken",
     )  # fmt: skip
 
     def __init__(self, claimed: Claimed, clock: HostClock) -> None:
         self.claimed = claimed
         self.clock = clock
         self.queue: deque[Entry] = deque()
+        self.crawls: set[int] = set()  # whose URLs were taken under this claim
         self.follow_ups: deque[Any] = deque()  # requests of visits under way that wait for the clock
         self.taken: set[int] = set()  # numbers of URLs that were taken and not committed yet
         self.robots_by_origin = {file.origin: RobotsRules(file) for file in claimed.robots}

@@ -111,9 +111,10 @@ class Supply:
     # Manners.
 
     def _heed_rules(self, site: Site) -> None:
-        """The strictest of the crawls that want something of this site."""
-        wanted = {entry.crawl_id for entry in site.queue}
-        rules = [crawling.politeness for number, crawling in self.crawls.items() if number in wanted]
+        """The strictest of the crawls that want something of this site, or did since it was claimed: what they have
+        found may not be committed yet."""
+        site.crawls.update(entry.crawl_id for entry in site.queue)
+        rules = [self.crawls[number].politeness for number in self.open_crawls() if number in site.crawls]
         if len(rules) == 1:
             site.clock.rules = rules[0]
         elif rules:

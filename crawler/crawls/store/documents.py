@@ -59,22 +59,22 @@ def write_documents(pages: Sequence[PageOutcome]) -> None:
     """Insert or replace. The first page with some content is the original; others say whose duplicate they are."""
     fetched = [page for page in pages if page.document and page.outcome is Outcome.PAGE]
     originals = _originals(page.document.content_hash for page in fetched if page.document)
-    rows = []
+    rows = {}  # two crawls may have fetched one URL in one batch: the later counts
     for page in fetched:
         facts, entry, moment = page.document, page.entry, timestamp(page.fetched_at)
         assert facts is not None  # noqa: S101  # filtered above; for the type checker
         original = originals.setdefault(facts.content_hash, entry.url_hash)
         duplicate_of = original if original != entry.url_hash else None
         near = facts.near_duplicate_of if duplicate_of is None else None
-        rows.append((
+        rows[entry.url_hash] = (
             entry.url_hash, entry.url, entry.domain, entry.crawl_id, facts.http_status, facts.content_type,
             facts.content_length, facts.content_encoding, facts.charset, facts.etag, facts.last_modified,
             facts.content_hash, facts.simhash, facts.storage_path, moment, moment, entry.depth, facts.title,
             page.outlinks_found, facts.images_count, facts.is_truncated, duplicate_of is not None, duplicate_of, near,
-        ))  # fmt: skip
+        )  # fmt: skip
     with connection.cursor() as cursor:
         conflict = f"ON CONFLICT (url_hash) DO UPDATE SET {REPLACED}"
-        insert_many(cursor, connection.vendor, "crawled_documents", COLUMNS, rows, conflict)
+        insert_many(cursor, connection.vendor, "crawled_documents", COLUMNS, list(rows.values()), conflict)
 
 
 def _originals(content_hashes: Iterable[str]) -> dict[str, str]:
