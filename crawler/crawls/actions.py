@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F
 
+from crawler.crawls.frontiers import open_frontier
 from crawler.crawls.models import Crawl, CrawlRun
 from crawler.crawls.states import CrawlStatus, RunStatus
 from crawler.crawls.store import runs
-from crawler.domains import progress
+from crawler.domains import claims, progress
 from crawler.foundation.clock import database_now
 from crawler.frontier.contract import Found
-from crawler.frontier.sql import SqlFrontier
 from crawler.web.hosts import canonical_domain
 from crawler.web.urls import resolve, url_hash
 
@@ -41,7 +41,8 @@ def add_urls(crawl: Crawl, urls: Iterable[str], *, by: str, priority: int) -> in
         for url in urls
     ]
     progress.remember({one.domain for one in found}, by, now)
-    put = SqlFrontier(connection.cursor, connection.vendor).put(found, now)
+    claims.lock_held("", (), {one.domain for one in found})  # in the order in which commits lock them
+    put = open_frontier().put(found, now)
     progress.grow(put.pending_by_domain, now)
     Crawl.objects.filter(pk=crawl.pk).update(pages_queued=F("pages_queued") + len(put.added))
     return len(put.added)
@@ -79,8 +80,9 @@ def queue_again(crawl: Crawl) -> int:
             [crawl.pk],
         )
         queued = dict(cursor.fetchall())
-    for name, _size in queued.items():
+    for name in queued:
         _set_frontier_size(name)
+    open_frontier().changed_elsewhere(list(queued))
     Crawl.objects.filter(pk=crawl.pk).update(
         pages_queued=sum(queued.values()), pages_crawled=0, pages_failed=0, pages_refused=0, bytes_downloaded=0
     )

@@ -64,6 +64,7 @@ class Domain(models.Model):
     frontier_checkpoint_id = models.CharField(max_length=100, null=True)
     frontier_size = models.IntegerField(default=0, db_default=0)
     frontier_updated_at = models.DateTimeField(null=True)
+    frontier_step = models.BigIntegerField(default=0, db_default=0)  # changes of its frontier so far
 
     class Meta:
         db_table = "domains"

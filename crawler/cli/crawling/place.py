@@ -40,6 +40,7 @@ def move_in(out: Path | None) -> Path:
     keep_settings()
     os.environ["CRAWLER_HOME"] = str(folder)
     os.environ["DATABASE_URL"] = f"sqlite:///{quote(str(folder))}/crawl.sqlite3"
+    os.environ["REDIS_URL"] = ""  # a queue beside this database would be one more thing to carry along
     os.environ["ARCHIVE_URL"] = f"file://{quote(str(folder))}/archive"
     return folder
 

@@ -19,11 +19,10 @@ from crawler.domains import claims, progress
 from crawler.domains.progress import Tally
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome
 from crawler.frontier.bulk import list_of, members
-from crawler.frontier.contract import Found, Settled
-from crawler.frontier.sql import SqlFrontier
+from crawler.frontier.contract import Found, Frontier, Settled
 
 
-def commit(worker: str, batch: Batch, frontier: SqlFrontier, now: float) -> Committed:
+def commit(worker: str, batch: Batch, frontier: Frontier, now: float) -> Committed:
     with transaction.atomic():
         wanted = {one.domain for one in batch.found.values() if one.refusal is None}
         progress.remember(wanted, "link", now)

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
+from crawler.crawls.frontiers import open_frontier
 from crawler.crawls.models import Crawl
 from crawler.crawls.states import CrawlStatus
 from crawler.crawls.store import budget, runs, traps
@@ -22,7 +23,6 @@ from crawler.engine.contract import Batch, Claimed, Committed, CrawlRules, Endin
 from crawler.foundation.clock import clock_of, database_now
 from crawler.frontier.bulk import list_of, members, seconds_of
 from crawler.frontier.contract import Entry
-from crawler.frontier.sql import SqlFrontier
 
 DEADLOCK_RETRIES = 5
 # By the domain's index: the plus keeps SQLite from walking through all URLs of a crawl for every domain instead.
@@ -40,7 +40,7 @@ class DatabaseStore:
         self.worker = worker
         self.only = only
         self.queued = 0
-        self.frontier = SqlFrontier(connection.cursor, connection.vendor)
+        self.frontier = open_frontier()
         self.clock_offset = database_now().timestamp() - time.monotonic()
 
     def now(self) -> float:
@@ -68,12 +68,15 @@ class DatabaseStore:
         wanted = WANTED.format(crawls=members(connection.vendor, "bigint"))
         with available():
             claimed = claims.claim_due(self.worker, limit, wanted, [list_of(connection.vendor, crawls)])
+            self.frontier.on_claim([one.name for one in claimed])
             traps.load(claimed)
             return claimed
 
     def renew(self, held: Sequence[Claimed]) -> list[str]:
         with available():
-            return claims.renew(self.worker, held)
+            lost = claims.renew(self.worker, held)
+            self.frontier.on_release(lost)
+            return lost
 
     def take(self, domain: str, crawls: Collection[int], limit: int, *, skip: Collection[int] = ()) -> list[Entry]:
         with available():
@@ -112,7 +115,9 @@ class DatabaseStore:
         """Once more when PostgreSQL broke a tie between two transactions against us."""
         for _ in range(DEADLOCK_RETRIES):
             with suppress(Deadlock), available():
-                return commit(self.worker, batch, self.frontier, self.now())
+                committed = commit(self.worker, batch, self.frontier, self.now())
+                self.frontier.on_release(committed.lost)
+                return committed
         raise StoreUnavailable("the database finds a deadlock again and again")
 
     def release(self, endings: Sequence[Ending]) -> None:
@@ -121,6 +126,7 @@ class DatabaseStore:
             mine = [one for one in endings if one.claimed.name in held]
             traps.save(mine)
             claims.release(mine, self.now())
+            self.frontier.on_release([one.claimed.name for one in endings])
 
     def others_at_work(self) -> bool:
         with available(), connection.cursor() as cursor:

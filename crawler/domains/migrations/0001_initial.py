@@ -71,6 +71,7 @@ class Migration(migrations.Migration):
                 ("frontier_checkpoint_id", models.CharField(max_length=100, null=True)),
                 ("frontier_size", models.IntegerField(db_default=0, default=0)),
                 ("frontier_updated_at", models.DateTimeField(null=True)),
+                ("frontier_step", models.BigIntegerField(db_default=0, default=0)),
             ],
             options={
                 "db_table": "domains",
