@@ -210,7 +210,7 @@ class PageFlow:
         page = self._outcome(entry, crawling, Outcome.PAGE, "completed", began)
         self._note_answer(page, answer)
         reading = None
-        if essence in HTML_TYPES:
+        if essence in HTML_TYPES and not body.is_opaque:
             reading = read_page(body.content, answer.url, content_type or None)
             self._follow(page, reading, crawling, answer)
         kept = self.archivist.keep(entry, answer, began, content_hash, body)

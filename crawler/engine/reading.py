@@ -24,6 +24,7 @@ class Body(NamedTuple):
     content: bytes
     error: str | None
     was_encoded: bool
+    is_opaque: bool = False  # encoded in a way that we do not know: there is nothing to read in it
 
 
 class Reading(NamedTuple):
@@ -38,7 +39,8 @@ def body_of(response: Response, max_bytes: int) -> Body:
     if not encoding or not response.body:
         return Body(response.body, None, False)
     decoded = decode_content(response.body, encoding, max_bytes=max_bytes)
-    return Body(decoded.body, decoded.error, True)
+    is_opaque = decoded.error is not None and decoded.body is response.body
+    return Body(decoded.body, decoded.error, True, is_opaque)
 
 
 class ContentTypes:

@@ -48,5 +48,13 @@ def spend(worker: str, pages: Sequence[PageOutcome]) -> None:
         PageBudget.objects.filter(crawl_id=crawl_id, worker=worker, pages__gte=count).update(pages=F("pages") - count)
 
 
+def renew(worker: str) -> None:
+    """What is set aside stays so as long as the worker lives, however slowly its hosts are to be asked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE crawl_page_budgets SET expires_at = {clock_of().later} WHERE worker = %s", [LEASE_SECONDS, worker]
+        )
+
+
 def give_back(worker: str) -> None:
     PageBudget.objects.filter(worker=worker).delete()

@@ -75,6 +75,7 @@ class DatabaseStore:
     def renew(self, held: Sequence[Claimed]) -> list[str]:
         with available():
             lost = claims.renew(self.worker, held)
+            budget.renew(self.worker)
             self.frontier.on_release(lost)
             return lost
 

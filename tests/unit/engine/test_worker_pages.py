@@ -38,6 +38,23 @@ def test_a_page_is_stored_with_what_it_says(tmp_path: Path) -> None:
     assert (log.status, log.storage_path, log.outlinks_found) == (200, document.storage_path, 3)
 
 
+ODD = b"<html><head><title>a\0b &#0; &#xD800; \xff</title></head><body><a href='/x\0y?\xff&#0;'>an\0chor &#xDC00;</a>"
+ODD += b"<img src='/i\0.png' alt='al\0t &#0;' width='9999999999' height='-1'><a href='/next'>" + b"n" * 70_000 + b"</a>"
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-16", "text/html; charset=nonsense\xff", ""])
+def test_odd_bytes_are_no_obstacle(tmp_path: Path, kind: str) -> None:
+    """Neither NUL nor lone surrogates nor numbers beyond all bounds keep a batch from being stored."""
+    headers = {"ETag": '"' + "e" * 5000, "Last-Modified": "Sun, 31 Feb 99999 25:00:00 GMT"}
+    odd = Reply(ODD, headers=headers | {"Content-Type": kind} | ({} if kind else {"Content-Encoding": "x" * 300}))
+    with crawling(tmp_path, {"/": page("/odd", "/good"), "/odd": odd, "/good": page(text="g")}) as crawl:
+        crawl.create(content_types=["*/*"])
+        crawl.run()
+    assert {"/", "/odd", "/good"} <= crawl.documents()
+    assert "pending" not in crawl.statuses().values()
+    assert ("/next" in crawl.statuses()) == (kind in ("text/html", "text/html; charset=nonsense\xff"))
+
+
 # Again.
 
 
