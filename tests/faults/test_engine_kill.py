@@ -30,7 +30,7 @@ def crawl(tmp_path: Path) -> Iterator[CrawlProcesses]:
 
 @pytest.fixture
 def web() -> Iterator[Web]:
-    yield Web(400, slow_pages=16, crawl_delay_seconds=0.1)
+    yield Web(720, slow_pages=16, crawl_delay_seconds=0.1)
 
 
 @pytest.fixture
