@@ -122,7 +122,8 @@ class Tally:
             minute.used += 1
             minute.unreported += 1
             now = time.monotonic()
-            report = minute.unreported if minute.is_to_report(now, limit) else 0
+            is_time = minute.unreported * 20 >= limit or now - minute.reported_at >= self.REPORT_SECONDS
+            report = minute.unreported if is_time else 0
             if report:
                 minute.unreported, minute.reported_at = 0, now
         if report:
@@ -150,9 +151,6 @@ class Minute:
     reported_at: float
     used: int = 0
     unreported: int = 0
-
-    def is_to_report(self, now: float, limit: int) -> bool:
-        return self.unreported * 20 >= limit or now - self.reported_at >= Tally.REPORT_SECONDS
 
 
 TALLY = Tally()

@@ -53,12 +53,6 @@ def may_become(old: str, new: str) -> bool:
     return any(step.old == old and step.new == new for step in TRANSITIONS)
 
 
-def diagram() -> str:
-    """The table as a Mermaid state diagram."""
-    lines = [f"    {step.old} --> {step.new}: {step.when}" for step in TRANSITIONS]
-    return "\n".join(["stateDiagram-v2", "    [*] --> pending: its URL is due", *lines, "    done --> [*]"])
-
-
 def next_retry(retry_count: int, max_retries: int) -> tuple[JobState, int]:
     """What a failed attempt makes of a job. `max_retries` counts attempts."""
     if retry_count < max_retries - 1:

@@ -85,5 +85,4 @@ WAITING = Waiting()
 
 def wake() -> None:
     """Jobs were made pending by this process; the others find out by themselves."""
-    if WAITING.waiters:
-        WAITING.wake()
+    WAITING.wake()

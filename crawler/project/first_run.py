@@ -1,4 +1,4 @@
-"""The first start makes an admin and a token and writes them down once."""
+"""The first start makes an admin, a bot and their tokens and writes them down once."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from crawler.accounts import actions
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import User
 from crawler.accounts.roles import Role
+from crawler.bots.actions import create_bot
 from crawler.foundation.config import Config
 from crawler.foundation.files import write_private
 
-ADMIN_USER = "admin"
+ADMIN_USER, BOT = "admin", "bot-001"
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a newcomer needs. The bot fields are filled as soon as bots exist."""
+    """What a newcomer needs."""
 
     dashboard_url: str
     admin_url: str
     admin_user: str
     admin_password: str
     api_token: str
-    bot_id: str | None = None
-    bot_token: str | None = None
+    bot_id: str
+    bot_token: str
 
 
 def credentials_path(config: Config) -> Path:
@@ -47,7 +48,15 @@ def create_first_admin(config: Config) -> Credentials | None:
     password = secrets.token_urlsafe(12)
     admin = actions.create_user(SYSTEM, ADMIN_USER, password=password, role=Role.ADMIN)
     _, token = actions.issue_token(SYSTEM, admin, "first token")
-    made = Credentials(**addresses(config), admin_user=admin.username, admin_password=password, api_token=token)
+    bot, bot_token = create_bot(SYSTEM, BOT, description="made by the first start")
+    made = Credentials(
+        **addresses(config),
+        admin_user=admin.username,
+        admin_password=password,
+        api_token=token,
+        bot_id=bot.bot_id,
+        bot_token=bot_token,
+    )
     write_private(credentials_path(config), json.dumps(asdict(made), indent=2) + "\n")
     return made
 

@@ -1,15 +1,24 @@
 """The pull as one statement: who asks, what may be handed out, the hosts' clocks, the locks, and what others hold.
 
-Two ways to choose: `QUEUE` takes the head of the queue; `BY_HOST` merges the queues of those hosts that may be asked,
-for a domain filter, or when hosts at the head of the queue have no time left. The rows of the head are locked as they
-are read, so that concurrent pulls take different ones (SKIP LOCKED) and nobody waits.
+The rows of the head are locked as they are read, so that concurrent pulls take different ones (SKIP LOCKED). Hosts
+whose clock another pull is moving at that moment are passed over as well; nobody waits, except when asked to.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from django.db import connection
+
+
+class Way(Enum):
+    """How jobs are chosen."""
+
+    QUEUE = "the head of the queue"
+    HOSTS = "the queues of the hosts that may be asked, merged: for a domain, or behind hosts that have no time left"
+    BUSY_HOSTS = "the same, waiting for hosts that other pulls are at"
+
 
 MOST_SKIPPED = 1000
 MOST_HOSTS = 2000  # that BY_HOST looks at
@@ -25,7 +34,7 @@ QUEUE = """
 head AS MATERIALIZED (
     SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs
     WHERE status = 'pending'
-    ORDER BY priority DESC, created_at, id LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
+    ORDER BY priority DESC, created_at LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
 )"""
 
 # A queue is a host's limited or its other jobs. The first job of each is found by jumping through the index.
@@ -56,16 +65,17 @@ queues AS (
     SELECT first.id FROM open_queues, LATERAL (
         SELECT id, priority, created_at FROM bot_jobs
         WHERE status = 'pending' AND domain_id = open_queues.domain_id AND host_limited = open_queues.host_limited
-        ORDER BY priority DESC, created_at, id LIMIT open_queues.room::int
-    ) AS first ORDER BY first.priority DESC, first.created_at, first.id LIMIT {SPARE} * %(most)s::int
+        ORDER BY priority DESC, created_at LIMIT open_queues.room::int
+    ) AS first ORDER BY first.priority DESC, first.created_at LIMIT {SPARE} * %(most)s::int
 ), head AS MATERIALIZED (
     SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs
     WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND status = 'pending'
-    ORDER BY priority DESC, created_at, id LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
+    ORDER BY priority DESC, created_at LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
 )"""
 
 # Each limited job takes the host's next free moment, `delay` after the one before; it must lie within the lock's time.
-# Crawl workers lock domains in the order of their names, so we do where we wait for them.
+# Crawl workers lock domains in the order of their names, so we do where we wait for them. The planner cannot know how
+# few rows a CTE has and would read whole tables to join it; of an array it assumes that it is short.
 CLAIM = """
 WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     SELECT id, crawl_delay_ms * interval '1 millisecond' AS delay,
@@ -85,48 +95,67 @@ WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     UPDATE domains SET next_request_at = slots.free_at + slots.taken * slots.delay
     FROM (SELECT domain_id, free_at, delay, count(*) AS taken FROM granted WHERE host_limited
           GROUP BY domain_id, free_at, delay) AS slots
-    WHERE domains.id = slots.domain_id
+    WHERE domains.id = slots.domain_id AND domains.id = ANY(ARRAY(SELECT domain_id FROM granted WHERE host_limited))
 ), seen AS (
-    UPDATE bot_configs SET last_seen_at = statement_timestamp() FROM bot
-    WHERE bot_configs.bot_id = bot.bot_id
+    UPDATE bot_configs SET last_seen_at = statement_timestamp()
+    WHERE bot_id = (SELECT bot_id FROM bot)
       AND coalesce(last_seen_at < statement_timestamp() - interval '1 minute', TRUE)
+), skipped AS MATERIALIZED (
+    SELECT least({most_skipped}, count(*)) AS jobs FROM (
+        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by < (SELECT bot_id FROM bot)
+            AND held.locked_until > statement_timestamp() {filter} LIMIT {most_skipped})
+        UNION ALL
+        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by > (SELECT bot_id FROM bot)
+            AND held.locked_until > statement_timestamp() {filter} LIMIT {most_skipped})
+    ) AS others
 ), taken AS (
-    UPDATE bot_jobs AS job SET status = 'locked', locked_by = bot.bot_id, last_locked_by = bot.bot_id,
-        locked_at = clock_timestamp(), lock_extension_seconds = 0, fence = fence + 1
-    FROM granted, bot WHERE job.id = granted.id
-    RETURNING job.id, product_url_hash, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence,
-        job.created_at
+    UPDATE bot_jobs AS job SET status = 'locked', locked_by = (SELECT bot_id FROM bot),
+        last_locked_by = (SELECT bot_id FROM bot), locked_at = clock_timestamp(), lock_extension_seconds = 0,
+        fence = fence + 1
+    WHERE id = ANY(ARRAY(SELECT id FROM granted))
+    RETURNING id, product_url_hash, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence,
+        created_at
 )
-SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM head), {skipped},
+SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM head),
+    (SELECT count(*) FROM in_line WHERE free_at IS NOT NULL AND id <> ALL(ARRAY(SELECT id FROM granted))),
+    (SELECT jobs FROM skipped),
     taken.id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence
-FROM bot LEFT JOIN (taken JOIN product_urls ON url_hash = product_url_hash) ON TRUE
-ORDER BY priority DESC, taken.created_at, taken.id
+FROM bot LEFT JOIN (
+    taken JOIN product_urls ON url_hash = product_url_hash
+        AND url_hash = ANY(ARRAY(SELECT product_url_hash FROM taken))
+) ON TRUE
+ORDER BY priority DESC, taken.created_at
 """
 
-SKIPPED = """(
-    SELECT count(*) FROM (
-        SELECT FROM bot_jobs AS held {join}
-        WHERE held.status = 'locked' AND held.locked_until > statement_timestamp()
-          AND held.locked_by <> bot.bot_id {filter} LIMIT {most}
-    ) AS others)"""
-SKIPPED_ANYWHERE = SKIPPED.format(join="", filter="", most=MOST_SKIPPED)
-SKIPPED_IN_DOMAIN = SKIPPED.format(
-    join="JOIN domains ON domains.id = held.domain_id",
-    filter="AND position(%(domain)s::text in domains.domain) > 0",
-    most=MOST_SKIPPED,
-)
+ANYWHERE = {"join": "", "filter": "", "most_skipped": MOST_SKIPPED}
+IN_DOMAIN = {
+    "join": "JOIN domains ON domains.id = held.domain_id",
+    "filter": "AND position(%(domain)s::text in domains.domain) > 0",
+    "most_skipped": MOST_SKIPPED,
+}
 
-FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, waiting="SKIP LOCKED", skipped=SKIPPED_ANYWHERE)
-FROM_HOSTS = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", skipped=SKIPPED_ANYWHERE)
-FROM_DOMAIN = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", skipped=SKIPPED_IN_DOMAIN)
+FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, waiting="SKIP LOCKED", **ANYWHERE)
+FROM_HOSTS = CLAIM.format(bot=BOT, head=BY_HOST, waiting="SKIP LOCKED", **ANYWHERE)
+FROM_DOMAIN = CLAIM.format(bot=BOT, head=BY_HOST, waiting="SKIP LOCKED", **IN_DOMAIN)
+FROM_BUSY_HOSTS = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", **ANYWHERE)
+FROM_BUSY_DOMAIN = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", **IN_DOMAIN)
 
 
-def claim(bot_id: str | None, digest: str, most: int, domain: str | None, *, by_host: bool) -> list[tuple[Any, ...]]:
-    """Rows of bot, enabled, cap, length of the head, skipped and the job's columns (NULL when there is none)."""
-    statement = FROM_DOMAIN if domain else FROM_HOSTS if by_host else FROM_QUEUE
+STATEMENTS = {
+    (Way.QUEUE, False): FROM_QUEUE,
+    (Way.HOSTS, False): FROM_HOSTS,
+    (Way.HOSTS, True): FROM_DOMAIN,
+    (Way.BUSY_HOSTS, False): FROM_BUSY_HOSTS,
+    (Way.BUSY_HOSTS, True): FROM_BUSY_DOMAIN,
+}
+
+
+def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: Way) -> list[tuple[Any, ...]]:
+    """Rows of bot, enabled, cap, how many jobs were looked at, how many of them had hosts without time, skipped, and
+    the job's columns (NULL when there is none)."""
     values: dict[str, Any] = {"bot_id": bot_id, "digest": digest, "most": most}
-    if by_host or domain:
+    if way != Way.QUEUE:
         values["domain"] = domain
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(STATEMENTS[way, domain is not None], values)
         return list(cursor.fetchall())

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from crawler.bots.actions.claim_postgresql import MOST_HOSTS, MOST_SKIPPED
+from crawler.bots.actions.claim_postgresql import MOST_HOSTS, MOST_SKIPPED, Way
 from crawler.bots.values import as_moment
 from crawler.foundation.clock import clock_of
 from crawler.frontier.bulk import seconds_of, timestamp
@@ -16,7 +16,7 @@ from crawler.frontier.bulk import seconds_of, timestamp
 HEAD = (
     "SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs WHERE status = 'pending'"
 )
-ORDER = "ORDER BY priority DESC, created_at, id LIMIT %s"
+ORDER = "ORDER BY priority DESC, created_at LIMIT %s"
 NEXT_QUEUE = (
     "SELECT domain_id, host_limited FROM bot_jobs WHERE status = 'pending'"
     " AND (domain_id, host_limited) > (%s, %s) ORDER BY domain_id, host_limited LIMIT 1"
@@ -28,7 +28,7 @@ TAKE = (
 TAKEN = (
     "SELECT id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence"
     " FROM bot_jobs JOIN product_urls ON url_hash = product_url_hash"
-    " WHERE id IN (SELECT value FROM json_each(%s)) ORDER BY priority DESC, bot_jobs.created_at, id"
+    " WHERE id IN (SELECT value FROM json_each(%s)) ORDER BY priority DESC, bot_jobs.created_at, bot_jobs.rowid"
 )
 
 
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
     @property
     def place(self) -> tuple[Any, ...]:
-        return (-self.priority, self.created_at, self.id)
+        return (-self.priority, self.created_at)
 
 
 class HostClock:
@@ -65,7 +65,7 @@ class HostClock:
 
 
 @transaction.atomic
-def claim(bot_id: str | None, digest: str, most: int, domain: str | None, *, by_host: bool) -> list[tuple[Any, ...]]:
+def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: Way) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         bot = _bot(cursor, bot_id, digest)
         if bot is None:
@@ -73,11 +73,11 @@ def claim(bot_id: str | None, digest: str, most: int, domain: str | None, *, by_
         name, enabled, cap = bot
         most = min(most, cap) if enabled else 0
         choice = Choice(cursor, most)
-        head = choice.from_hosts(domain) if by_host or domain else choice.from_queue()
+        looked_at = choice.from_queue() if way == Way.QUEUE else choice.from_hosts(domain)
         skipped = _skipped(cursor, name, domain)
         jobs = _take(cursor, name, choice.granted)
         choice.keep_clocks()
-    about = (name, bool(enabled), most, head, skipped)
+    about = (name, bool(enabled), most, looked_at, looked_at - len(jobs), skipped)
     return [(*about, *job) for job in jobs] or [(*about, *[None] * 8)]
 
 

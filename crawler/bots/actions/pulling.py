@@ -2,48 +2,79 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db import connection
 
+from crawler.bots import waiting
 from crawler.bots.actions import claim_postgresql, claim_sqlite
+from crawler.bots.actions.claim_postgresql import Way
 from crawler.bots.answers import Credentials, Pull, Pulled, bot_disabled, wrong_credentials
 from crawler.bots.models.bot import MOST_JOBS_PER_PULL
 from crawler.bots.values import as_uuid
 
 CLAIMS = {"postgresql": claim_postgresql.claim, "sqlite": claim_sqlite.claim}
+QUIET_SECONDS = 0.25
 
 
 def pull_jobs(credentials: Credentials, max_jobs: int = 10, domain: str | None = None) -> Pull:
     """Lock up to `max_jobs` pending jobs for the bot, highest priority first, then oldest. `domain`: only of domains
     whose name contains it. No job goes to two bots, and no host gets more than it may be asked for in the lock's time.
     """
-    wanted = min(max_jobs, MOST_JOBS_PER_PULL)
-    needle = domain.lower() if domain else None
-    first = _claim(credentials, wanted, needle)
-    if needle is None and first.is_short:
-        first.add(_claim(credentials, first.most - len(first.jobs), None, by_host=True))
-    return Pull(first.jobs, first.skipped)
+    most = min(max_jobs, MOST_JOBS_PER_PULL)
+    got = _claim(credentials, most, domain.lower()) if domain else _claim_anywhere(credentials, most)
+    return Pull(got.jobs, got.skipped)
 
 
 class Claimed:
     def __init__(self, rows: list[tuple[Any, ...]]) -> None:
         if not rows:
             raise wrong_credentials()
-        bot_id, enabled, self.most, self.looked_at, self.skipped = rows[0][:5]
+        bot_id, enabled, self.most, self.looked_at, self.out_of_time, self.skipped = rows[0][:6]
         if not enabled:
             raise bot_disabled(bot_id)
-        self.jobs = [Pulled(as_uuid(row[5]), *row[6:]) for row in rows if row[5] is not None]
+        self.jobs = [Pulled(as_uuid(row[6]), *row[7:]) for row in rows if row[6] is not None]
 
     @property
-    def is_short(self) -> bool:
-        """Hosts that have no time left, or are busy, stand at the head of the queue; others may wait behind them."""
-        return len(self.jobs) < int(self.looked_at)
-
-    def add(self, more: Claimed) -> None:
-        self.jobs += more.jobs
+    def is_blocked(self) -> bool:
+        """There were jobs, but none whose host was free at that moment."""
+        return bool(self.looked_at) and not self.jobs
 
 
-def _claim(credentials: Credentials, most: int, domain: str | None, *, by_host: bool = False) -> Claimed:
-    claim = CLAIMS[connection.vendor]
-    return Claimed(claim(credentials.bot_id, credentials.digest, most, domain, by_host=by_host))
+def _claim_anywhere(credentials: Credentials, most: int) -> Claimed:
+    got = _take(credentials, most, None, Way.QUEUE)
+    if (got.out_of_time or got.is_blocked) and not QUIET.is_on():
+        # Other hosts may wait behind those that have no time left.
+        more = _claim(credentials, got.most - len(got.jobs), None)
+        got.jobs += more.jobs
+        if not more.looked_at:
+            QUIET.begin()
+    return got
+
+
+def _claim(credentials: Credentials, most: int, domain: str | None) -> Claimed:
+    got = _take(credentials, most, domain, Way.HOSTS)
+    return _take(credentials, most, domain, Way.BUSY_HOSTS) if got.is_blocked else got
+
+
+def _take(credentials: Credentials, most: int, domain: str | None, way: Way) -> Claimed:
+    return Claimed(CLAIMS[connection.vendor](credentials.bot_id, credentials.digest, most, domain, way))
+
+
+class Quiet:
+    """When no host has time left, looking through all of them again and again is no use: for a moment this process
+    looks at the head of the queue only, unless it makes jobs itself."""
+
+    def __init__(self) -> None:
+        self.until = 0.0
+        self.round = -1
+
+    def begin(self) -> None:
+        self.until, self.round = time.monotonic() + QUIET_SECONDS, waiting.WAITING.round
+
+    def is_on(self) -> bool:
+        return self.round == waiting.WAITING.round and time.monotonic() < self.until
+
+
+QUIET = Quiet()

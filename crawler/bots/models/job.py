@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from crawler.bots.hash_field import HashField
 from crawler.bots.models.lock_end import LockEnd
 from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, CrawlPolicy
 from crawler.bots.models.product import ProductURL
@@ -39,7 +40,7 @@ class CrawlJob(models.Model):
         CrawlPolicy, on_delete=models.SET_NULL, null=True, db_constraint=False, db_index=False, related_name="jobs"
     )
     domain = models.ForeignKey(Domain, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
-    product_url_hash = models.CharField(max_length=64)
+    product_url_hash = HashField()
     status = models.CharField(
         max_length=10, default=JobState.PENDING, db_default=JobState.PENDING, choices=[(s, s) for s in JobState]
     )
@@ -89,15 +90,17 @@ class CrawlJob(models.Model):
         indexes = [
             models.Index(
                 name="bot_jobs_queue",
-                fields=["-priority", "created_at", "id"],
+                fields=["-priority", "created_at"],
                 condition=Q(status=JobState.PENDING),
             ),
             models.Index(
                 name="bot_jobs_host_queue",
-                fields=["domain", "host_limited", "-priority", "created_at", "id"],
+                fields=["domain", "host_limited", "-priority", "created_at"],
                 condition=Q(status=JobState.PENDING),
             ),
-            models.Index(name="bot_jobs_locks", fields=["locked_until"], condition=Q(status=JobState.LOCKED)),
+            models.Index(
+                name="bot_jobs_locks", fields=["locked_by", "locked_until"], condition=Q(status=JobState.LOCKED)
+            ),
             models.Index(
                 name="bot_jobs_lost", fields=["id"], condition=Q(status__in=[JobState.FAILED, JobState.EXPIRED])
             ),

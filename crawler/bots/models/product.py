@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from crawler.bots.exact import PriceField
+from crawler.bots.hash_field import HashField
 from crawler.bots.identity import identify
 from crawler.bots.models.policy import CrawlPolicy
 from crawler.domains.models import Domain
@@ -17,9 +18,9 @@ from crawler.foundation.clock import database_now
 class ProductURL(models.Model):
     """A product's page, known by the hash of its normalised URL; which policy it belongs to and when it is due."""
 
-    url_hash = models.CharField(max_length=64, primary_key=True, editable=False)
+    url_hash = HashField(primary_key=True, editable=False)
     url = models.TextField()
-    domain = models.ForeignKey(Domain, on_delete=models.CASCADE, db_index=False, related_name="product_urls")
+    domain = models.ForeignKey(Domain, on_delete=models.CASCADE, related_name="product_urls")
     policy = models.ForeignKey(CrawlPolicy, on_delete=models.SET_NULL, null=True, db_index=False, related_name="urls")
     # None: not covered by a policy, or it has a job that is not over yet.
     next_due_at = models.DateTimeField(null=True)
@@ -42,7 +43,6 @@ class ProductURL(models.Model):
         indexes = [
             # The scheduler's: what is due of a policy, and a policy's earliest.
             models.Index(name="product_urls_due", fields=["policy", "next_due_at"], condition=~Q(next_due_at=None)),
-            models.Index(name="product_urls_domain", fields=["domain", "url_hash"]),
         ]
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from crawler.bots.exact import PriceField
+from crawler.bots.hash_field import HashField
 from crawler.bots.models.job import CrawlJob
 from crawler.foundation.ids import new_id
 
@@ -16,7 +17,7 @@ class CrawlResult(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     # No database constraint: results outlive old jobs.
     job = models.OneToOneField(CrawlJob, on_delete=models.DO_NOTHING, db_constraint=False, related_name="result")
-    product_url_hash = models.CharField(max_length=64)
+    product_url_hash = HashField()
     bot_id = models.CharField(max_length=100)
     price = PriceField()
     currency = models.CharField(max_length=3)
