@@ -56,18 +56,11 @@ class Archivist:
 
 
 def _capture(entry: Entry, answer: Response, began: float, digest: str) -> Capture:
+    truncated = WARC_TRUNCATION.get(answer.truncated) if answer.truncated else None
     return Capture(
-        url=answer.url,
-        fetched_at=datetime.fromtimestamp(began, UTC),
-        request_block=answer.sent,
-        response_block=answer.header_block,
-        body=answer.body,
-        payload_sha256=digest,
-        address=answer.address,
-        seconds=answer.seconds,
-        truncated=WARC_TRUNCATION.get(answer.truncated) if answer.truncated else None,
-        extra={"hopsFromSeed": entry.depth},
-    )
+        answer.url, datetime.fromtimestamp(began, UTC), answer.sent, answer.header_block, answer.body, digest,
+        answer.address, answer.seconds, truncated, {"hopsFromSeed": entry.depth},
+    )  # fmt: skip
 
 
 def _place(storage_path: str | None) -> Location | None:

@@ -99,13 +99,13 @@ class Crawling:
         self, links: tuple[Link, ...], entry: Entry, batch: Batch, now: float, page_refusal: Refusal | None
     ) -> tuple[list[int | str], list[str], list[str]]:
         """For each link where it leads, what it shows and its type (no types at all: every one is a hyperlink)."""
-        get, targets, anchors, types = self.known.get, [], [], []
+        young, get, targets, anchors, types = self.known.young.get, self.known.get, [], [], []
         plain = True
         for link in links:
             tag = link.tag
             if (tag == "link" and not link.is_page) or tag in ("source", "video", "audio"):
                 continue
-            target: int | str | None = get(link.url)
+            target: int | str | None = young(link.url) or get(link.url)
             if target is None or target < 0:  # type: ignore[operator]  # numbers here
                 target = self._judged(target, link, entry, batch, now, page_refusal)  # type: ignore[arg-type]
                 if target is None:

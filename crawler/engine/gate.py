@@ -142,7 +142,7 @@ class Gate:
 
     def page_verdict(self, meta: RobotsDirectives, header: RobotsDirectives, now: float) -> PageVerdict:
         """What the page's meta tags and its X-Robots-Tag let us do with it."""
-        if not self._respects_robots:
+        if not self._respects_robots or (meta is UNRESTRICTED and header is UNRESTRICTED):
             return _OPEN_PAGE
         return page_verdict(meta | header, now)
 
@@ -168,6 +168,8 @@ def robots_refusal(url: str, robots: Robots | None, user_agent: str) -> Refusal 
         return _NO_ROBOTS_YET
     if robots.availability == "unreachable" or robots.defer:
         return _stay_away(url, robots)
+    if robots.availability == "absent":
+        return None
     verdict = robots.verdict(user_agent, url)
     if verdict.allowed:
         return None

@@ -70,7 +70,7 @@ def read_page(content: bytes, url: str, content_type: str | None) -> Reading:
     else:
         decoded = charset.decode(content, content_type)
         text, encoding = decoded.text, decoded.encoding
-    return Reading(text, encoding, title_of(text), links.extract(text, url, charset=encoding))
+    return Reading(text, encoding, title_of(text), links.extract_decoded(text, url, encoding))
 
 
 def title_of(text: str) -> str | None:

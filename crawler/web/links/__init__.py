@@ -58,6 +58,7 @@ __all__ = [
     "Refresh",
     "can_be_built",
     "extract",
+    "extract_decoded",
     "from_tree",
     "head_of",
     "parse_refresh",
@@ -71,11 +72,16 @@ _UTF_8: Final = frozenset(("utf-8", "utf8", "UTF-8", "UTF8"))
 def extract(html: bytes | str, url: str, *, charset: str | None = None) -> PageLinks:
     """The links of the page at ``url``. ``charset`` is what its Content-Type header says, if anything."""
     if isinstance(html, str):
-        return _page_links(_found(_well_formed(html[:MAX_CHARACTERS])), url, partial(_named_encoding, charset))
+        return extract_decoded(_well_formed(html[:MAX_CHARACTERS]), url, charset)
     content_type = f"text/html;charset={charset}" if charset else None
     body = html[:MAX_CHARACTERS]
     text = body.decode("ascii") if _is_plain_ascii(body, charset) else decode(body, content_type).text
     return _page_links(_found(text), url, partial(encoding_of, body, content_type))
+
+
+def extract_decoded(text: str, url: str, charset: str | None) -> PageLinks:
+    """The same from a text that came out of a decoder, which leaves no lone surrogates."""
+    return _page_links(_found(text[:MAX_CHARACTERS]), url, partial(_named_encoding, charset))
 
 
 def from_tree(tree: LexborHTMLParser, url: str, *, charset: str | None = None) -> PageLinks:
