@@ -13,7 +13,8 @@ from typing import Final
 from crawler.web.simhash import NEAR_DISTANCE, distance, fingerprint
 
 COMPARED_DOCUMENTS: Final = 50_000
-SAMPLE_CHARACTERS: Final = 800
+SAMPLE_CHARACTERS: Final = 1_000
+LONGEST_SAMPLE: Final = 4_000  # where a few blocks are the whole page
 SHORTEST_TEXT: Final = 40
 CANDIDATES: Final = 64
 _BANDS: Final = (0, 16, 32, 48)
@@ -38,7 +39,7 @@ def page_fingerprint(html: str) -> int | None:
         blocks = [block for block in blocks if not len(block) % keep_one_in] or blocks
     elif size < SHORTEST_TEXT:
         return None
-    return fingerprint(" ".join(blocks)[: 2 * SAMPLE_CHARACTERS]) or None
+    return fingerprint(" ".join(blocks)[:LONGEST_SAMPLE]) or None
 
 
 def signed(value: int) -> int:
