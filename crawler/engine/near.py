@@ -13,8 +13,10 @@ from typing import Final
 from crawler.web.simhash import NEAR_DISTANCE, distance, fingerprint
 
 COMPARED_DOCUMENTS: Final = 50_000
-SAMPLE_CHARACTERS: Final = 1_000
+LOOKED_AT_CHARACTERS: Final = 32_768  # of the page's markup
+SAMPLE_CHARACTERS: Final = 800
 LONGEST_SAMPLE: Final = 4_000  # where a few blocks are the whole page
+FEW_BLOCKS: Final = 12
 SHORTEST_TEXT: Final = 40
 CANDIDATES: Final = 64
 _BANDS: Final = (0, 16, 32, 48)
@@ -31,15 +33,17 @@ def page_fingerprint(html: str) -> int | None:
     Long pages are sampled by block, and which blocks are taken depends on the blocks alone: a change in one place
     leaves the sample of all others as it was.
     """
-    blocks = _blocks(html)
+    blocks = _blocks(html, 0, LOOKED_AT_CHARACTERS)
     size = sum(map(len, blocks))
+    if size < SHORTEST_TEXT:
+        return None
+    if len(blocks) <= FEW_BLOCKS:
+        return fingerprint(" ".join(blocks)[:LONGEST_SAMPLE]) or None
     if size > 2 * SAMPLE_CHARACTERS:
         # By their lengths: as good as chance, and the same on every page that has them.
         keep_one_in = 1 << (size // SAMPLE_CHARACTERS).bit_length() - 1
         blocks = [block for block in blocks if not len(block) % keep_one_in] or blocks
-    elif size < SHORTEST_TEXT:
-        return None
-    return fingerprint(" ".join(blocks)[:LONGEST_SAMPLE]) or None
+    return fingerprint(" ".join(blocks)[: 3 * SAMPLE_CHARACTERS]) or None
 
 
 def signed(value: int) -> int:
