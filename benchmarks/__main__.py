@@ -1,4 +1,7 @@
-"""Runs benchmarks and prints their figures: `make bench`, or `make bench ARGS="web.urls web.links"`."""
+"""Runs benchmarks and prints their figures: `make bench`, or `make bench ARGS="engine.crawl --quick"`.
+
+What begins with a dash goes to every benchmark that is run.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,10 @@ def module_of(name: str) -> str:
     return f"benchmarks.{room}.bench_{topic}"
 
 
-def main(chosen: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Each in a process of its own, so that none profits from what another loaded."""
+    options = [argument for argument in arguments if argument.startswith("-")]
+    chosen = [argument for argument in arguments if not argument.startswith("-")]
     unknown = [name for name in chosen if name not in names()]
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are: {', '.join(names())}", file=sys.stderr)
@@ -29,7 +34,7 @@ def main(chosen: list[str]) -> int:
     codes = []
     for name in chosen or names():
         print(f"== {name}", flush=True)
-        codes.append(subprocess.run([sys.executable, "-m", module_of(name)], check=False).returncode)
+        codes.append(subprocess.run([sys.executable, "-m", module_of(name), *options], check=False).returncode)
     return max(codes)
 
 

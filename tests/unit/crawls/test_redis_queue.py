@@ -12,8 +12,9 @@ import pytest
 from crawler.crawls.models import FrontierURL
 from crawler.domains.models import Domain
 from crawler.frontier.mirrored import MirroredFrontier
-from tests.conformance.frontier_backends import REDIS_URL, redis_client
+from tests.conformance.frontier_backends import redis_client
 from tests.faults.engine_site import Reply
+from tests.plugin import REDIS_URL
 from tests.unit.engine.in_process import LIMITS, crawling, page
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the second half of a change follows its commit
