@@ -98,17 +98,20 @@ class Worker:
     # The loop.
 
     def run(self, stop: Callable[[], bool], *, until_done: bool = False) -> None:
-        while not stop():
-            try:
-                # First this: a domain of a crawl whose budget is used up would be claimed again and again.
-                if until_done and self._is_done():
-                    break
-                self._control()
-                self._turn()
-            except StoreUnavailable as error:
-                log.warning("tried again: %s", error)
-                sleep(self.limits.control_seconds)  # answers wait in the sockets meanwhile
-        self._wind_down()
+        """Whatever ends it, what there is is saved and every claim given back."""
+        try:
+            while not stop():
+                try:
+                    # First this: a domain of a crawl whose budget is used up would be claimed again and again.
+                    if until_done and self._is_done():
+                        break
+                    self._control()
+                    self._turn()
+                except StoreUnavailable as error:
+                    log.warning("tried again: %s", error)
+                    sleep(self.limits.control_seconds)  # answers wait in the sockets meanwhile
+        finally:
+            self._wind_down()
 
     def _turn(self) -> None:
         self._start_due()
