@@ -7,6 +7,7 @@ from typing import Final
 
 from crawler.engine.contract import Batch, CrawlRules
 from crawler.engine.gate import Gate
+from crawler.engine.glance import Glance
 from crawler.engine.known import KnownUrls
 from crawler.engine.refusals import Reason, Refusal
 from crawler.engine.scope import Scope
@@ -25,12 +26,13 @@ TYPE_OF_TAG: Final = {"a": "hyperlink", "area": "hyperlink", "iframe": "frame", 
 class Crawling:
     """`drop_params` are the query parameters that do not make another URL."""
 
-    __slots__ = ("allowance", "drop_params", "gate", "is_spent", "known", "politeness", "rules", "scope")
+    __slots__ = ("allowance", "drop_params", "gate", "glance", "is_spent", "known", "politeness", "rules", "scope")
 
     def __init__(self, rules: CrawlRules, drop_params: frozenset[str]) -> None:
         self.rules = rules
         self.drop_params = drop_params
         self.known = KnownUrls()
+        self.glance = None if rules.store_outlinks else Glance(images_count=rules.store_images)
         self.allowance = 0  # pages of the budget that are set aside for us
         self.is_spent = False  # and there are no more to be had
         self.scope = Scope(

@@ -20,12 +20,13 @@ from crawler.frontier.bulk import timestamp
 from crawler.frontier.contract import Entry
 from crawler.web.directives import UNRESTRICTED
 from crawler.web.headers import parse_date, sniff, x_robots_tag
-from crawler.web.links import Link, parse_refresh
+from crawler.web.links import Link, extract_decoded, parse_refresh
 from crawler.web.urls import InvalidURL, resolve
 
 Answer = Response | Failure
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 LONGEST_ERROR: Final = 500
+_SAID_TO_ROBOTS: Final = frozenset({"refresh", "x-robots-tag"})
 ACCEPT: Final = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 
 
@@ -211,15 +212,27 @@ class PageFlow:
         self._note_answer(page, answer)
         reading = None
         if essence in HTML_TYPES and not body.is_opaque:
-            reading = read_page(body.content, answer.url, content_type or None)
-            self._follow(page, reading, crawling, answer)
+            reading = read_page(body.content, content_type or None)
+            self._follow(page, body.content, reading, crawling, answer)
         kept = self.archivist.keep(entry, answer, began, content_hash, body)
         page.error, page.record = body.error, kept.record
         page.document = self._facts(page, answer, body, content_hash, reading, kept.document, near)
         return page
 
-    def _follow(self, page: PageOutcome, reading: Reading, crawling: Crawling, answer: Response) -> None:
-        rules, found = crawling.rules, reading.links
+    def _follow(
+        self, page: PageOutcome, content: bytes, reading: Reading, crawling: Crawling, answer: Response
+    ) -> None:
+        glance = crawling.glance
+        if glance is not None and reading.charset == "utf-8" and _SAID_TO_ROBOTS.isdisjoint(answer.headers):
+            seen = glance.at(content, answer.url, crawling.known)
+            if seen is not None:
+                page.outlinks_found = seen.links
+                crawling.targets_of(seen.new, page.entry, self.batch(), page.fetched_at, None)
+                return
+        self._read_links(page, reading, crawling, answer)
+
+    def _read_links(self, page: PageOutcome, reading: Reading, crawling: Crawling, answer: Response) -> None:
+        rules, found = crawling.rules, extract_decoded(reading.text, answer.url, reading.charset)
         tag = answer.headers.get("x-robots-tag")
         header = x_robots_tag(tag, rules.user_agent) if tag else UNRESTRICTED
         verdict = crawling.gate.page_verdict(found.meta_robots, header, page.fetched_at)

@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 from crawler.fetch.decoding import decode as decode_content
 from crawler.fetch.outcome import Response
-from crawler.web import charset, links
+from crawler.web import charset
 from crawler.web.headers import combined_content_type
-from crawler.web.links import PageLinks
 
 TITLE_WITHIN_CHARACTERS: Final = 65_536
 LONGEST_TITLE: Final = 500
@@ -31,7 +30,6 @@ class Reading(NamedTuple):
     text: str
     charset: str
     title: str | None
-    links: PageLinks
 
 
 def body_of(response: Response, max_bytes: int) -> Body:
@@ -64,13 +62,13 @@ class ContentTypes:
         return found
 
 
-def read_page(content: bytes, url: str, content_type: str | None) -> Reading:
+def read_page(content: bytes, content_type: str | None) -> Reading:
     if content.isascii() and b"\x1b" not in content and b"\0" not in content:
         text, encoding = content.decode("ascii"), "utf-8"
     else:
         decoded = charset.decode(content, content_type)
         text, encoding = decoded.text, decoded.encoding
-    return Reading(text, encoding, title_of(text), links.extract_decoded(text, url, encoding))
+    return Reading(text, encoding, title_of(text))
 
 
 def title_of(text: str) -> str | None:
