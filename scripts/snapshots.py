@@ -1,4 +1,4 @@
-"""Writes the OpenAPI description that tests/api/test_openapi.py compares with."""
+"""Writes the OpenAPI descriptions that tests/api/test_openapi.py and test_bots_openapi.py compare with."""
 
 import json
 import os
@@ -12,8 +12,11 @@ os.environ["CRAWLER_HOME"] = tempfile.mkdtemp()
 import django
 
 django.setup()
-api = import_module("crawler.project.api").api
-
-target = Path(__file__).resolve().parent.parent / "tests" / "api" / "openapi_v1.json"
-target.write_text(json.dumps(api.get_openapi_schema(), indent=2) + "\n")
-print(f"wrote {target.name}")
+apis = {
+    "openapi_v1.json": import_module("crawler.project.api").api,
+    "openapi_crawl.json": import_module("crawler.project.bots_api").bots_api,
+}
+for name, api in apis.items():
+    target = Path(__file__).resolve().parent.parent / "tests" / "api" / name
+    target.write_text(json.dumps(api.get_openapi_schema(), indent=2) + "\n")
+    print(f"wrote {target.name}")

@@ -6,7 +6,6 @@ database. Only a request with an Idempotency-Key, or one that is wrong, costs a 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -85,7 +84,7 @@ def _answer(request: HttpRequest, asked: Asked, work: Work) -> HttpResponse:
     finally:
         if asked.late:
             expire_overdue(asked.late)
-    KNOWN_GOOD.append(asked.credentials.digest)
+    remember_good(asked.credentials)
     return response
 
 
@@ -97,8 +96,16 @@ def _rendered(work: Work, asked: Asked) -> HttpResponse:
         return render(problem, Family.BOTS)
 
 
-# Tokens that were right a moment ago: a neighbour's failures must not keep them out.
-KNOWN_GOOD: deque[str] = deque(maxlen=256)
+# Tokens that were right lately: a neighbour's failures must not keep them out.
+KNOWN_GOOD: dict[str, None] = {}
+MOST_KNOWN = 10_000
+
+
+def remember_good(credentials: Credentials) -> None:
+    if credentials.digest not in KNOWN_GOOD:
+        if len(KNOWN_GOOD) >= MOST_KNOWN:
+            KNOWN_GOOD.clear()
+        KNOWN_GOOD[credentials.digest] = None
 
 
 def _refuse_guessers(request: HttpRequest, credentials: Credentials) -> None:

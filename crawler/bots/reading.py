@@ -22,6 +22,8 @@ MESSAGES = {
     "uuid_type": "Must be a valid UUID.",
     "bool_type": "Must be a valid boolean.",
     "int_type": "A valid integer is required.",
+    "int_parsing": "A valid integer is required.",
+    "int_from_float": "A valid integer is required.",
     "float_type": "A valid number is required.",
     "float_parsing": "A valid number is required.",
     "string_too_long": "Ensure this field has no more than {max_length} characters.",

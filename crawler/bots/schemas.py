@@ -98,7 +98,7 @@ class Identified(BaseModel):
 
 
 class PullIn(Identified):
-    max_jobs: Annotated[StrictInt, Field(ge=1, description="Capped by the bot's max_jobs_per_pull and by 100.")] = 10
+    max_jobs: Annotated[int, Field(ge=1, description="Capped by the bot's max_jobs_per_pull and by 100.")] = 10
     domain: Annotated[PartOfName | None, Field(description="Only domains whose name contains this.")] = None
     wait_seconds: Annotated[
         float, Field(ge=0, description="Wait so long for a job when there is none; capped by 30.")

@@ -11,18 +11,24 @@ from typing import Any
 
 from django.db import connection
 
+from crawler.bots.models.bot import MOST_JOBS_PER_PULL
+
 
 class Way(Enum):
     """How jobs are chosen."""
 
     QUEUE = "the head of the queue"
     HOSTS = "the queues of the hosts that may be asked, merged: for a domain, or behind hosts that have no time left"
-    BUSY_HOSTS = "the same, waiting for hosts that other pulls are at"
+    BUSY_HOSTS = "the same in spite of other pulls: more jobs are looked at, and hosts are waited for"
+
+
+# How many times the jobs asked for are looked at by host, as other pulls may be taking the first of them.
+SPARE = {Way.HOSTS: 5, Way.BUSY_HOSTS: 50}
+# A number in a LIMIT tells the planner how few rows there will be; a parameter does not.
+MOST_LOOKED_AT = 500
 
 
 MOST_SKIPPED = 1000
-MOST_HOSTS = 2000  # that BY_HOST looks at
-SPARE = 10  # how many times the jobs asked for BY_HOST looks at, as others may be taking the first of them
 
 BOT = """
 bot AS MATERIALIZED (
@@ -30,46 +36,53 @@ bot AS MATERIALIZED (
     FROM bot_configs WHERE token_hash = %(digest)s AND bot_id = coalesce(%(bot_id)s::text, bot_id)
 )"""
 
-QUEUE = """
+# No more rows are read, and locked, than the outer limit lets through.
+QUEUE = f"""
 head AS MATERIALIZED (
-    SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs
-    WHERE status = 'pending'
-    ORDER BY priority DESC, created_at LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT * FROM (
+        SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs
+        WHERE status = 'pending' ORDER BY priority DESC, created_at LIMIT {MOST_JOBS_PER_PULL}
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) AS few LIMIT coalesce((SELECT most FROM bot), 0)
 )"""
 
-# A queue is a host's limited or its other jobs. The first job of each is found by jumping through the index.
+# A queue is a host's limited or its other jobs. The first job of each is found by jumping through the index; the jobs
+# to be handed out are among the queues whose first jobs come first, a few more because others may be taking them.
+# (Said as "pending", the state of the candidates would tempt the planner to search them in the whole queue.)
 BY_HOST = f"""
 queues AS (
-    (SELECT domain_id, host_limited, lock_ttl_seconds FROM bot_jobs
-     WHERE status = 'pending' ORDER BY domain_id, host_limited LIMIT 1)
+    (SELECT domain_id, host_limited, priority, created_at, lock_ttl_seconds FROM bot_jobs
+     WHERE status = 'pending' ORDER BY domain_id, host_limited, priority DESC, created_at LIMIT 1)
     UNION ALL
     SELECT further.* FROM queues, LATERAL (
-        SELECT domain_id, host_limited, lock_ttl_seconds FROM bot_jobs
+        SELECT domain_id, host_limited, priority, created_at, lock_ttl_seconds FROM bot_jobs
         WHERE status = 'pending' AND (domain_id, host_limited) > (queues.domain_id, queues.host_limited)
-        ORDER BY domain_id, host_limited LIMIT 1
+        ORDER BY domain_id, host_limited, priority DESC, created_at LIMIT 1
     ) AS further
-), open_queues AS (
+), open_queues AS MATERIALIZED (
     SELECT queues.domain_id, queues.host_limited,
-           CASE WHEN queues.host_limited AND crawl_delay_ms > 0 THEN greatest(1, least(%(most)s::int,
+           CASE WHEN queues.host_limited AND crawl_delay_ms > 0 THEN greatest(1, least(%(looked_at)s::int,
                 extract(epoch FROM statement_timestamp() + lock_ttl_seconds * interval '1 second'
                         - greatest(next_request_at, statement_timestamp())) * 1000 / crawl_delay_ms))
-                ELSE %(most)s::int END AS room
+                ELSE %(looked_at)s::int END AS room
     FROM queues JOIN domains ON domains.id = queues.domain_id
     WHERE (%(domain)s::text IS NULL OR position(%(domain)s::text in domains.domain) > 0)
       AND (NOT queues.host_limited OR (domains.claimed_by IS NULL OR claim_expires_at <= statement_timestamp())
            AND coalesce(next_request_at <= statement_timestamp() OR next_request_at
                + crawl_delay_ms * interval '1 millisecond'
                <= statement_timestamp() + lock_ttl_seconds * interval '1 second', TRUE))
-    LIMIT {MOST_HOSTS}
+    ORDER BY queues.priority DESC, queues.created_at LIMIT %(looked_at)s::int
 ), candidates AS MATERIALIZED (
     SELECT first.id FROM open_queues, LATERAL (
-        SELECT id, priority, created_at FROM bot_jobs
-        WHERE status = 'pending' AND domain_id = open_queues.domain_id AND host_limited = open_queues.host_limited
-        ORDER BY priority DESC, created_at LIMIT open_queues.room::int
-    ) AS first ORDER BY first.priority DESC, first.created_at LIMIT {SPARE} * %(most)s::int
+        SELECT * FROM (
+            SELECT id, priority, created_at FROM bot_jobs
+            WHERE status = 'pending' AND domain_id = open_queues.domain_id AND host_limited = open_queues.host_limited
+            ORDER BY priority DESC, created_at LIMIT {MOST_LOOKED_AT}
+        ) AS few LIMIT open_queues.room::int
+    ) AS first ORDER BY first.priority DESC, first.created_at LIMIT %(looked_at)s::int
 ), head AS MATERIALIZED (
     SELECT id, domain_id, host_limited, lock_ttl_seconds, priority, created_at FROM bot_jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND status = 'pending'
+    WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND NOT status IN ('locked', 'done', 'failed', 'expired')
     ORDER BY priority DESC, created_at LIMIT coalesce((SELECT most FROM bot), 0) FOR NO KEY UPDATE SKIP LOCKED
 )"""
 
@@ -96,7 +109,7 @@ WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     FROM (SELECT domain_id, free_at, delay, count(*) AS taken FROM granted WHERE host_limited
           GROUP BY domain_id, free_at, delay) AS slots
     WHERE domains.id = slots.domain_id AND domains.id = ANY(ARRAY(SELECT domain_id FROM granted WHERE host_limited))
-), seen AS (
+), noted AS (
     UPDATE bot_configs SET last_seen_at = statement_timestamp()
     WHERE bot_id = (SELECT bot_id FROM bot)
       AND coalesce(last_seen_at < statement_timestamp() - interval '1 minute', TRUE)
@@ -116,7 +129,7 @@ WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     RETURNING id, product_url_hash, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence,
         created_at
 )
-SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM head),
+SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM {seen}),
     (SELECT count(*) FROM in_line WHERE free_at IS NOT NULL AND id <> ALL(ARRAY(SELECT id FROM granted))),
     (SELECT jobs FROM skipped),
     taken.id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence
@@ -134,13 +147,12 @@ IN_DOMAIN = {
     "most_skipped": MOST_SKIPPED,
 }
 
-FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, waiting="SKIP LOCKED", **ANYWHERE)
-FROM_HOSTS = CLAIM.format(bot=BOT, head=BY_HOST, waiting="SKIP LOCKED", **ANYWHERE)
-FROM_DOMAIN = CLAIM.format(bot=BOT, head=BY_HOST, waiting="SKIP LOCKED", **IN_DOMAIN)
-FROM_BUSY_HOSTS = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", **ANYWHERE)
-FROM_BUSY_DOMAIN = CLAIM.format(bot=BOT, head=BY_HOST, waiting="", **IN_DOMAIN)
-
-
+PARTS = {"bot": BOT, "head": BY_HOST, "seen": "candidates"}
+FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, seen="head", waiting="SKIP LOCKED", **ANYWHERE)
+FROM_HOSTS = CLAIM.format(waiting="SKIP LOCKED", **PARTS, **ANYWHERE)
+FROM_DOMAIN = CLAIM.format(waiting="SKIP LOCKED", **PARTS, **IN_DOMAIN)
+FROM_BUSY_HOSTS = CLAIM.format(waiting="", **PARTS, **ANYWHERE)
+FROM_BUSY_DOMAIN = CLAIM.format(waiting="", **PARTS, **IN_DOMAIN)
 STATEMENTS = {
     (Way.QUEUE, False): FROM_QUEUE,
     (Way.HOSTS, False): FROM_HOSTS,
@@ -154,8 +166,8 @@ def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: W
     """Rows of bot, enabled, cap, how many jobs were looked at, how many of them had hosts without time, skipped, and
     the job's columns (NULL when there is none)."""
     values: dict[str, Any] = {"bot_id": bot_id, "digest": digest, "most": most}
-    if way != Way.QUEUE:
-        values["domain"] = domain
+    if way in SPARE:
+        values |= {"domain": domain, "looked_at": min(SPARE[way] * most, MOST_LOOKED_AT)}
     with connection.cursor() as cursor:
         cursor.execute(STATEMENTS[way, domain is not None], values)
         return list(cursor.fetchall())

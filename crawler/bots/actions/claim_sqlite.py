@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from crawler.bots.actions.claim_postgresql import MOST_HOSTS, MOST_SKIPPED, Way
+from crawler.bots.actions.claim_postgresql import MOST_SKIPPED, Way
 from crawler.bots.values import as_moment
 from crawler.foundation.clock import clock_of
 from crawler.frontier.bulk import seconds_of, timestamp
@@ -109,8 +109,8 @@ class Choice:
 
     def queues(self, domain: str | None) -> Iterator[tuple[str, bool]]:
         """Hosts with pending jobs, their limited ones and the others apart."""
-        at: tuple[str, bool] | None = ("", False)
-        for _ in range(MOST_HOSTS):
+        at: tuple[str, bool] = ("", False)
+        while True:
             self.cursor.execute(NEXT_QUEUE, at)
             at = self.cursor.fetchone()
             if at is None:

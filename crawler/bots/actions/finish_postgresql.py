@@ -28,7 +28,11 @@ BACKOFF = """(
         ELSE retry_backoff_minutes * (1 << least(url.failure_streak, 3)) * interval '1 minute' END
     FROM crawl_policies WHERE id = url.policy_id)"""
 
-# The condition on the lock is checked again on the row's newest version after a wait for it.
+# The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it does not.
+HASHES = "ARRAY(SELECT product_url_hash FROM held)"
+
+# The condition on the lock is checked again on the row's newest version after a wait for it. That a job with a holder
+# is locked is a constraint of the table; said here as well it would tempt the planner to read all locked jobs.
 FINISH = f"""
 WITH bot AS MATERIALIZED (
     SELECT bot_id, enabled FROM bot_configs
@@ -39,7 +43,7 @@ WITH bot AS MATERIALIZED (
         CASE WHEN success THEN retry_count WHEN retry_count < max_retries - 1 THEN retry_count + 1
              ELSE max_retries END AS new_retry_count
     FROM {unnest(COLUMNS)} AS sent({", ".join(COLUMNS)}) CROSS JOIN bot JOIN bot_jobs AS job ON job.id = sent.job_id
-    WHERE bot.enabled AND job.status = 'locked' AND job.locked_by = bot.bot_id
+    WHERE bot.enabled AND job.locked_by = bot.bot_id AND job.id = ANY(%s::uuid[])
       AND job.fence = coalesce(sent.fence, job.fence) AND job.locked_until > clock_timestamp()
     ORDER BY job.id FOR NO KEY UPDATE OF job
 ), stored AS (
@@ -47,7 +51,7 @@ WITH bot AS MATERIALIZED (
         storage_path, previous_price, previous_currency, previous_in_stock, created_at)
     SELECT result_id, job_id, product_url_hash, bot_id, price, currency, title, in_stock, parsed_data::jsonb,
         storage_path, last_price, last_currency, last_in_stock, statement_timestamp()
-    FROM held LEFT JOIN product_urls ON url_hash = product_url_hash WHERE success
+    FROM held LEFT JOIN product_urls ON url_hash = product_url_hash AND url_hash = ANY({HASHES}) WHERE success
 ), due AS (
     UPDATE product_urls AS url SET
         next_due_at = {BACKOFF},
@@ -57,14 +61,14 @@ WITH bot AS MATERIALIZED (
         last_in_stock = CASE WHEN held.success THEN held.in_stock ELSE url.last_in_stock END,
         last_title = CASE WHEN held.success THEN held.title ELSE url.last_title END,
         last_result_at = CASE WHEN held.success THEN statement_timestamp() ELSE url.last_result_at END
-    FROM held WHERE url.url_hash = held.product_url_hash AND held.new_status <> 'pending'
+    FROM held WHERE url.url_hash = held.product_url_hash AND url.url_hash = ANY({HASHES}) AND new_status <> 'pending'
     RETURNING url.url_hash, url.next_due_at, (SELECT enabled FROM crawl_policies WHERE id = url.policy_id) AS runs
 ), finished AS (
     UPDATE bot_jobs AS job SET status = held.new_status, retry_count = held.new_retry_count, locked_by = NULL,
         locked_at = NULL, lock_extension_seconds = 0,
         last_error = CASE WHEN held.success THEN job.last_error ELSE held.error_msg END,
         finished_at = CASE WHEN held.new_status = 'pending' THEN NULL ELSE statement_timestamp() END
-    FROM held WHERE job.id = held.job_id
+    FROM held WHERE job.id = held.job_id AND job.id = ANY(ARRAY(SELECT job_id FROM held))
 )
 SELECT bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
     CASE WHEN held.success THEN held.result_id END, CASE WHEN due.runs THEN due.next_due_at END
@@ -75,5 +79,5 @@ FROM bot LEFT JOIN held ON TRUE LEFT JOIN due ON due.url_hash = held.product_url
 def finish(bot_id: str | None, digest: str, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Rows of bot, enabled and, for each job whose lock stood, what became of it (NULL when there is none)."""
     with connection.cursor() as cursor:
-        cursor.execute(FINISH, [digest, bot_id, *arrays(rows)])
+        cursor.execute(FINISH, [digest, bot_id, *arrays(rows), [row[1] for row in rows]])
         return list(cursor.fetchall())

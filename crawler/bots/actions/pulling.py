@@ -47,7 +47,7 @@ def _claim_anywhere(credentials: Credentials, most: int) -> Claimed:
     if (got.out_of_time or got.is_blocked) and not QUIET.is_on():
         # Other hosts may wait behind those that have no time left.
         more = _claim(credentials, got.most - len(got.jobs), None)
-        got.jobs += more.jobs
+        got.jobs = sorted(got.jobs + more.jobs, key=lambda job: -job.priority)
         if not more.looked_at:
             QUIET.begin()
     return got
