@@ -39,6 +39,7 @@ from crawler.web.headers import retry_after
 log = logging.getLogger(__name__)
 
 
+OVERDUE = 1.5  # times the interval of renewals, which is a third of a lease
 ANSWERS_A_TURN = 64  # then the loop looks up: hosts are due, batches are full
 
 
@@ -147,7 +148,12 @@ class Worker:
 
     def _may_start(self) -> bool:
         is_room = self.fetcher.in_flight < self.limits.in_flight and len(self.inbox) < self.limits.unread_answers
-        return is_room and not self.committer.paused
+        return is_room and not self.committer.paused and self._is_awake()
+
+    def _is_awake(self) -> bool:
+        """False after a sleep in which the claims may have ended: first they are renewed, or found to be lost."""
+        overdue = max(OVERDUE * self.limits.renew_seconds, 2 * self.limits.control_seconds)
+        return monotonic() - self.renewed_at < overdue
 
     def _is_waited_for(self) -> bool:
         """Sites wait for this commit: at once when nothing else goes on, else soon."""

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 
@@ -149,7 +150,7 @@ class Platform:
 def create_database() -> str:
     """A new empty database in the tests' PostgreSQL."""
     base = os.environ["TEST_POSTGRES_URL"]
-    name = f"fault_{free_port()}_{os.getpid()}"
+    name = f"fault_{uuid4().hex}"
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return base.rpartition("/")[0] + f"/{name}"
