@@ -108,6 +108,7 @@ def welcome(config: Config, made: Credentials | None) -> str:
             f"  log in as   {made.admin_user}",
             f"  password    {made.admin_password}",
             f"  API token   {made.api_token}",
+            f"  bot         {made.bot_id}, token {made.bot_token}",
             "",
             "Try it:",
             f"  curl -H 'Authorization: Bearer {made.api_token}' {config.base_url}/api/v1/me",
