@@ -20,6 +20,8 @@ from crawler.web.sitemaps import SitemapEntry
 
 log = logging.getLogger(__name__)
 
+UNASKED_SECONDS = 3600.0
+
 
 class Reception:
     """Hands out rules for URLs, or a ticket to fetch them with."""
@@ -53,8 +55,11 @@ class Reception:
         file, failure = found
         site.fetching_robots.discard(file.origin)
         if failure is not None and failure.kind in (FailureKind.GUARD, FailureKind.URL):
-            file = file._replace(status=404)  # the page's own request is refused with the reason
-        elif failure is not None and failure.is_hosts_fault:
+            # Nobody was asked, so nothing is kept; the page's own request is refused with the reason.
+            expires_at = self.now() + UNASKED_SECONDS
+            site.robots_by_origin[file.origin] = RobotsRules(file._replace(status=404, expires_at=expires_at))
+            return
+        if failure is not None and failure.is_hosts_fault:
             return  # asked again, until it answers or the host is found to be unreachable
         robots = site.robots_by_origin[file.origin] = RobotsRules(file)
         self.committer.add_robots(site.name, file)
