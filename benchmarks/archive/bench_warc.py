@@ -1,8 +1,8 @@
 """Archiving pages: request, response and metadata records, each a gzip member, beside warcio and fastwarc.
 
 Run as ``python -m benchmarks.archive.bench_warc``; warcio and fastwarc have to be installed. The pages are those of
-Debian's openjdk-17-doc of about 35 KB, below the folder that CRAWLER_JAVADOC names or where bench_links has put them;
-without it, made-up pages of that size. They are archived once as they are and once as a server with gzip sends them.
+Debian's openjdk-17-doc of about 35 KB (benchmarks/corpora.py says where they come from). They are archived once as they
+are and once as a server with gzip sends them.
 
 Each side writes a file. Ours also syncs it, every 200 pages as a worker does. The time is that of the processor. The
 sides take turns, and the fastest round of each counts. warcio computes its digests itself, fastwarc is asked for none.
@@ -11,8 +11,6 @@ sides take turns, and the fastest round of each counts. warcio computes its dige
 import gzip
 import hashlib
 import io
-import os
-import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora import OPENJDK, folder_of
 from crawler.archive import Capture, open_archive
 
-PLACES = (
-    os.environ.get("CRAWLER_JAVADOC", ""),
-    f"{tempfile.gettempdir()}/crawlspace-bench/openjdk-17-doc/usr/share/doc/openjdk-17-jre-headless/api",
-)
 PAGE_BYTES = range(25_000, 50_000)
 PAGE_COUNT = 200
 TURN_PAGES = 200
@@ -174,19 +169,10 @@ def _captures(pages: list[tuple[str, bytes]], *, packed: bool) -> list[Capture]:
 
 
 def _pages() -> Iterator[tuple[str, bytes]]:
-    for place in filter(None, PLACES):
-        found = [path for path in sorted(Path(place).rglob("*.html")) if path.stat().st_size in PAGE_BYTES]
-        if found:
-            for path in found[:: max(len(found) // PAGE_COUNT, 1)]:
-                yield path.relative_to(place).as_posix(), path.read_bytes()
-            return
-    rng = random.Random(1)
-    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(3_000)]
-    for number in range(PAGE_COUNT):
-        items = (
-            f'<li><a href="{rng.choice(words)}.html" class="item">{rng.choice(words)}</a></li>\n' for _ in range(700)
-        )
-        yield f"made-up-{number}.html", f"<!doctype html><title>{number}</title><ul>{''.join(items)}</ul>".encode()
+    folder = folder_of(OPENJDK)
+    found = [path for path in sorted(folder.rglob("*.html")) if path.stat().st_size in PAGE_BYTES]
+    for path in found[:: max(len(found) // PAGE_COUNT, 1)]:
+        yield path.relative_to(folder).as_posix(), path.read_bytes()
 
 
 def _line(figure: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ same for the fourth, largest site.) Wrong results make the exit code 1. `--quick
 
 import argparse
 
-from benchmarks.engine import corpora
+from benchmarks import corpora
 from benchmarks.engine.completeness import check
 from benchmarks.engine.crawls import crawl, scratch_folder
 from benchmarks.engine.processes import cores

@@ -18,9 +18,9 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.engine import corpora
+from benchmarks import corpora
+from benchmarks.corpora import Corpus
 from benchmarks.engine.completeness import check
-from benchmarks.engine.corpora import Corpus
 from benchmarks.engine.crawls import Crawled, crawl, crawled, scratch_folder
 from benchmarks.engine.processes import cores, run
 from benchmarks.engine.verdicts import HEADING, fastest, row, verdict

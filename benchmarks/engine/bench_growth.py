@@ -22,7 +22,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine import corpora, full_frontier
+from benchmarks import corpora, full_frontier
 from benchmarks.engine.crawls import Crawled, scratch_folder, worker
 from benchmarks.engine.processes import cores
 from benchmarks.engine.verdicts import HEADING, fastest, row, verdict

@@ -20,7 +20,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.engine import corpora
+from benchmarks import corpora
 from benchmarks.engine.completeness import database_in
 from benchmarks.engine.crawls import Crawled, crawl, scratch_folder
 from benchmarks.engine.processes import cores

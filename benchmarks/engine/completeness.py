@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.engine.corpora import Corpus, paths_in_list
+from benchmarks.corpora import Corpus, paths_in_list
 from crawler.archive import open_reader
 
 SAMPLED_RECORDS = 300

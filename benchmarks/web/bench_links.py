@@ -1,18 +1,15 @@
 """Links and images of real documentation pages, beside the bare lexbor parse of the same bytes.
 
 Run as ``python -m benchmarks.web.bench_links``. The pages are those of Debian's openjdk-17-doc that have about 26 KB
-and 140 links. They are read below the folder that CRAWLER_JAVADOC names, else the package is downloaded by apt-get into
-a folder of the system's temporary one. The sides take turns, and the fastest time of each for a page counts.
+and 140 links (benchmarks/corpora.py says where they come from). The sides take turns, and the fastest time of each for
+a page counts.
 
 The bare parse takes twice as long when the C library gives the memory of every tree back to the system, which depends
 on chance. So that is switched off here where it can be: the figures are the strictest for us.
 """
 
 import ctypes
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,11 +17,10 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
+from benchmarks.corpora import OPENJDK, folder_of
 from crawler.web import links
 from crawler.web.links import resolving
 
-PACKAGE = "openjdk-17-doc"
-BELOW_PACKAGE = "usr/share/doc/openjdk-17-jre-headless/api"
 SITE = "https://docs.example.org"
 PAGE_BYTES = range(24_000, 28_500)
 PAGE_LINKS = range(120, 161)
@@ -37,7 +33,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _KEPT_BYTES = -1, -3, 1 << 28
 
 def run() -> list[dict[str, Any]]:
     """One figure per way: microseconds per page, and the ratio to the bare parse."""
-    pages = _pages(_folder())
+    pages = _pages(folder_of(OPENJDK))
     _keep_freed_memory()
     ways: dict[str, Callable[[bytes, str], object]] = {
         "bare lexbor parse": lambda body, url: LexborHTMLParser(body),
@@ -84,27 +80,6 @@ def _pages(folder: Path) -> list[tuple[str, bytes]]:
     if not suitable:
         sys.exit(f"bench_links: no pages of about 26 KB with about 140 links below {folder}")
     return suitable[:: max(len(suitable) // PAGE_COUNT, 1)][:PAGE_COUNT]
-
-
-def _folder() -> Path:
-    if named := os.environ.get("CRAWLER_JAVADOC"):
-        return Path(named)
-    folder = Path(tempfile.gettempdir()) / "crawlspace-bench" / PACKAGE
-    if not (folder / BELOW_PACKAGE).is_dir():
-        _download(folder)
-    return folder / BELOW_PACKAGE
-
-
-def _download(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        subprocess.run(["apt-get", "download", PACKAGE], cwd=folder, check=True, capture_output=True)
-        (package,) = folder.glob(f"{PACKAGE}_*.deb")
-        subprocess.run(["dpkg", "-x", package.name, "."], cwd=folder, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError, ValueError) as problem:
-        sys.exit(
-            f"bench_links: cannot download {PACKAGE} ({problem}); unpack it and set CRAWLER_JAVADOC to its api folder"
-        )
 
 
 def _keep_freed_memory() -> None:

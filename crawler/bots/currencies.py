@@ -1,4 +1,4 @@
-"""ISO 4217: the codes in use, with funds and metals, without "no currency" (XXX) and the code for tests (XTS)."""
+"""ISO 4217: the codes in use, with funds and metals, without the codes for tests and for no currency."""
 
 CURRENCIES = frozenset(
     """

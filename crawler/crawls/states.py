@@ -1,4 +1,4 @@
-"""The lives of a crawl and of a URL in its frontier, as tables."""
+"""What crawls, their runs and the URLs of their frontiers can be."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ class CrawlStatus(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
-
-
-CRAWL_TRANSITIONS: dict[CrawlStatus, frozenset[CrawlStatus]] = {
-    CrawlStatus.CREATED: frozenset({CrawlStatus.SCHEDULED, CrawlStatus.RUNNING, CrawlStatus.CANCELLED}),
-    CrawlStatus.SCHEDULED: frozenset({CrawlStatus.RUNNING, CrawlStatus.PAUSED, CrawlStatus.CANCELLED}),
-    CrawlStatus.RUNNING: frozenset(
-        {CrawlStatus.PAUSED, CrawlStatus.COMPLETED, CrawlStatus.FAILED, CrawlStatus.CANCELLED}
-    ),
-    CrawlStatus.PAUSED: frozenset({CrawlStatus.RUNNING, CrawlStatus.CANCELLED}),
-    CrawlStatus.COMPLETED: frozenset({CrawlStatus.SCHEDULED, CrawlStatus.RUNNING}),
-    CrawlStatus.FAILED: frozenset({CrawlStatus.SCHEDULED, CrawlStatus.RUNNING}),
-    CrawlStatus.CANCELLED: frozenset({CrawlStatus.SCHEDULED, CrawlStatus.RUNNING}),
-}
 
 
 class UrlStatus(StrEnum):

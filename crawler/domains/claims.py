@@ -15,11 +15,10 @@ from crawler.domains.states import COOLDOWN_DAYS, REFRESH_DAYS, UNREACHABLE, Blo
 from crawler.engine.contract import Claimed, Ending, RobotsFile
 from crawler.foundation.clock import clock_of
 from crawler.foundation.lease import Lease, LeaseTable, claim, renew_many_if_held
-from crawler.frontier.bulk import list_of, members, seconds_of, timestamp, update_many
+from crawler.frontier.bulk import list_of, members, seconds_of, timestamp, update_many, uuid_key
 
 LEASES = LeaseTable("domains")
 LEASE_SECONDS = 30 * 60.0
-RENEW_SECONDS = 10 * 60.0
 DAY_SECONDS = 86_400.0
 
 DUE = (
@@ -33,7 +32,7 @@ def claim_due(worker: str, limit: int, also: str = "TRUE", params: Sequence[Any]
     """Domains with URLs to fetch that nobody works on, the most promising first. `also` is a further condition."""
     where = f"{DUE.format(now=clock_of().now)} AND {also}"
     leases = claim(LEASES, worker, seconds=LEASE_SECONDS, limit=limit, where=where, params=params, order_by=ORDER)
-    fences = {_key(lease.key): lease.fence for lease in leases}
+    fences = {uuid_key(connection.vendor, lease.key): lease.fence for lease in leases}
     return _with_robots(_loaded(fences)) if fences else []
 
 
@@ -42,8 +41,9 @@ def _loaded(fences: dict[str, int]) -> list[Claimed]:
         cursor.execute(f"SELECT {FIELDS} FROM domains WHERE id {_in('uuid')}", [_list(fences)])
         rows = cursor.fetchall()
     return [
-        Claimed(_key(row[0]), row[1], fences[_key(row[0])], seconds_of(row[2]) or 0.0, row[3], row[4], row[5])
+        Claimed(key, row[1], fences[key], seconds_of(row[2]) or 0.0, row[3], row[4], row[5])
         for row in rows
+        for key in (uuid_key(connection.vendor, row[0]),)
     ]
 
 
@@ -125,11 +125,6 @@ def _ended(one: Ending, frontier_size: int, retries: int, now: float) -> tuple[A
         return (key, DomainStatus.EXHAUSTED.value, None, None, timestamp(now + REFRESH_DAYS * DAY_SECONDS), 0)
     due = None if one.not_before is None else timestamp(one.not_before)
     return (key, DomainStatus.ACTIVE.value, None, None, due, retries)
-
-
-def _key(value: Any) -> str:
-    """UUIDs as the database takes them back: text of 32 digits in SQLite."""
-    return value.hex if connection.vendor == "sqlite" and hasattr(value, "hex") else str(value)
 
 
 def _in(kind: str) -> str:

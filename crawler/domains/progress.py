@@ -4,7 +4,7 @@ callers hold the rows (claims.lock_held)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db import connection
 
 from crawler.engine.contract import DomainNews, RobotsFile
 from crawler.foundation.ids import new_id
-from crawler.frontier.bulk import insert_many, timestamp, update_many
+from crawler.frontier.bulk import insert_many, timestamp, update_many, uuid_key
 from crawler.web.hosts import registrable_domain
 
 NEW = {
@@ -28,7 +28,10 @@ NEW = {
 def remember(names: Iterable[str], source: str, now: float) -> None:
     """A row for every domain that has none yet."""
     moment = timestamp(now)
-    rows = [(_new_key(), name, _parent(name), source, moment, moment) for name in sorted(set(names))]
+    rows = [
+        (uuid_key(connection.vendor, new_id()), name, _parent(name), source, moment, moment)
+        for name in sorted(set(names))
+    ]
     with connection.cursor() as cursor:
         insert_many(cursor, connection.vendor, "domains", NEW, rows, "ON CONFLICT (domain) DO NOTHING")
 
@@ -36,10 +39,6 @@ def remember(names: Iterable[str], source: str, now: float) -> None:
 @lru_cache(8192)
 def _parent(name: str) -> str:
     return registrable_domain(name) or name
-
-
-def _new_key() -> str:
-    return new_id().hex if connection.vendor == "sqlite" else str(new_id())
 
 
 GROWN = {"domain": "text", "frontier_size": "integer", "pages_discovered": "bigint"}
@@ -72,7 +71,6 @@ class Tally:
     seconds: float = 0.0
     attempts: int = 0
     run_id: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 TALLIED = {
@@ -120,12 +118,8 @@ def _advanced(name: str, tally: Tally, news: DomainNews) -> tuple[Any, ...]:
     return (
         name, tally.pages, tally.failed, tally.failed, tally.bytes, tally.images, tally.settled, tally.depth,
         news.consecutive_errors, timestamp(news.next_request_at), news.backoff_level, average, news.crawl_delay_ms,
-        _run_key(tally.run_id),
+        uuid_key(connection.vendor, tally.run_id) if tally.run_id else None,
     )  # fmt: skip
-
-
-def _run_key(run_id: str | None) -> str | None:
-    return run_id.replace("-", "") if run_id and connection.vendor == "sqlite" else run_id
 
 
 def keep_robots(domain: str, file: RobotsFile, body_hash: str) -> None:

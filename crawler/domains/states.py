@@ -1,4 +1,4 @@
-"""The life of a domain, as a table.
+"""The life of a domain.
 
 pending      known, not crawled yet, or due again
 active       being crawled, or partly crawled
@@ -18,17 +18,6 @@ class DomainStatus(StrEnum):
     EXHAUSTED = "exhausted"
     BLOCKED = "blocked"
     UNREACHABLE = "unreachable"
-
-
-TRANSITIONS: dict[DomainStatus, frozenset[DomainStatus]] = {
-    DomainStatus.PENDING: frozenset({DomainStatus.ACTIVE, DomainStatus.UNREACHABLE}),
-    DomainStatus.ACTIVE: frozenset(
-        {DomainStatus.ACTIVE, DomainStatus.EXHAUSTED, DomainStatus.BLOCKED, DomainStatus.UNREACHABLE}
-    ),
-    DomainStatus.EXHAUSTED: frozenset({DomainStatus.PENDING, DomainStatus.ACTIVE}),
-    DomainStatus.BLOCKED: frozenset({DomainStatus.PENDING, DomainStatus.ACTIVE}),
-    DomainStatus.UNREACHABLE: frozenset({DomainStatus.PENDING, DomainStatus.ACTIVE}),
-}
 
 
 class BlockReason(StrEnum):

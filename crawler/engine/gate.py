@@ -118,13 +118,19 @@ class Gate:
         self, chain: Sequence[str], url: str, domain: str, depth: int, now: float, *, is_seed: bool = False
     ) -> Refusal | None:
         """May this hop be followed? ``chain`` has the URLs requested so far, meta refreshes included, oldest first."""
+        if (refusal := self.hop_refusal(chain, url)) is not None:
+            return refusal
+        if is_seed:
+            return self._too_long(url) or self._scope.refusal(url, domain, depth, is_seed=True)
+        return self._refusal_of_target(url, domain, depth, now)
+
+    def hop_refusal(self, chain: Sequence[str], url: str) -> Refusal | None:
+        """Loops and lengths alone, for hops to another spelling of the URL that was asked for."""
         if url in chain:
             return Refusal(Reason.REDIRECT_LOOP, url)
         if len(chain) > self._max_redirects:
             return Refusal(Reason.REDIRECT_LIMIT, f"more than {self._max_redirects} redirects")
-        if is_seed:
-            return self._too_long(url) or self._scope.refusal(url, domain, depth, is_seed=True)
-        return self._refusal_of_target(url, domain, depth, now)
+        return None
 
     def recount(self, url: str, domain: str) -> Refusal | None:
         """The counted traps alone, for URLs that somebody else admitted without counting."""

@@ -60,9 +60,9 @@ class PageFlow:
             target = self._target(answer, url)
             if target is None or not self._is_same(target, entry, crawling) or not rules.follow_redirects:
                 return self.redirected(entry, crawling, answer, began, target)
-            if target in asked or len(asked) > rules.max_redirects:
-                reason = Reason.REDIRECT_LOOP if target in asked else Reason.REDIRECT_LIMIT
-                return self.refused(entry, crawling, Refusal(reason, target), answer, began)
+            refusal = crawling.gate.hop_refusal(asked, target)
+            if refusal is not None:
+                return self.refused(entry, crawling, refusal, answer, began)
             asked.append(target)
             url = target
 

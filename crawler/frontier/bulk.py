@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from math import floor
 from typing import Any, Protocol
+from uuid import UUID
 
 Columns = dict[str, str]  # name -> PostgreSQL type
 Rows = Sequence[tuple[Any, ...]]
@@ -37,6 +38,12 @@ def timestamp(seconds: float) -> str:
 def _second(whole: int) -> str:
     """Most times of a batch lie within the same second or two."""
     return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def uuid_key(vendor: str, value: str | UUID) -> str:
+    """A UUID as Django writes it: 32 digits in SQLite, which has no such type."""
+    text = str(value)
+    return text.replace("-", "") if vendor == "sqlite" else text
 
 
 def seconds_of(value: Any) -> float | None:

@@ -44,19 +44,17 @@ SOME_CRAWLS = st.lists(st.integers(0, 2), unique=True)
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Subclasses say which frontier; `crawls` are three numbers that it may use."""
+    """Subclasses say which frontier (`make`, called for every game); `crawls` are three numbers that it may use."""
 
     frontier: Frontier
     crawls: Sequence[int]
+    make: Callable[[Any], Frontier]
 
     def __init__(self) -> None:
         super().__init__()
         self.model, self.now = Model(), START
         self.ids: dict[Key, int] = {}
-        self.frontier = self.fresh_frontier()
-
-    def fresh_frontier(self) -> Frontier:
-        raise NotImplementedError
+        self.frontier = self.make()
 
     def found(self, finds: Any) -> list[Found]:
         return [self.find(*find) for find in finds]

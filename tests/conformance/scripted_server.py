@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.sockets import read_head, shut
+
 GOOD_BODY = b"<html><body>good</body></html>"
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(GOOD_BODY), GOOD_BODY)
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -67,9 +69,9 @@ class ScriptedServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stopping.set()
-        _shut(self.listener)
+        shut(self.listener)
         for each in list(self.open):
-            _shut(each)
+            shut(each)
         for thread in self.threads:
             thread.join(5)
         self.listener.close()
@@ -95,7 +97,7 @@ class ScriptedServer:
         try:
             if isinstance(connection, ssl.SSLSocket):
                 connection.do_handshake()
-            while request := _read_request(connection):
+            while request := read_head(connection):
                 self.requests.append(request)
                 self._play(connection, request.split(b" ", 2)[1].decode())
         except (OSError, Ended):
@@ -136,20 +138,3 @@ class ScriptedServer:
                 raise Ended
             case _:
                 raise AssertionError(f"unknown step: {step}")
-
-
-def _read_request(connection: socket.socket) -> bytes:
-    received = b""
-    while b"\r\n\r\n" not in received:
-        part = connection.recv(65536)
-        if not part:
-            return b""
-        received += part
-    return received
-
-
-def _shut(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        connection.close()

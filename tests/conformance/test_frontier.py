@@ -42,7 +42,7 @@ def test_behaves_like_its_model(backend: str) -> None:
     class Machine(FrontierMachine):
         crawls = numbers
 
-        def fresh_frontier(self) -> Frontier:
+        def make(self) -> Frontier:
             return BACKENDS[backend]()
 
     run_state_machine_as_test(Machine, settings=SETTINGS)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_DEVIATIONS = Path(__file__).with_name("deviations")
+_DEVIATIONS = Path(__file__).with_name("deviations.toml")
 
 
 def folder() -> Path | None:
@@ -35,8 +35,5 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 def deviations(topic: str) -> dict[tuple[str, int], str]:
     """Reasons of the rows we deliberately disagree with, by (file name, row number)."""
-    path = _DEVIATIONS / f"{topic}.toml"
-    if not path.exists():
-        return {}
-    listed = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])
+    listed = tomllib.loads(_DEVIATIONS.read_text(encoding="utf-8")).get(topic, [])
     return {(entry["file"], entry["row"]): entry["reason"] for entry in listed}

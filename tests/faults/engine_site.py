@@ -16,6 +16,8 @@ from time import monotonic
 from types import TracebackType
 from typing import NamedTuple
 
+from tests.sockets import read_head, shut
+
 CAME, HALF, SENT = "came", "half", "sent"
 PHASES = (CAME, HALF, SENT)
 
@@ -93,7 +95,7 @@ class LoopbackSite:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for each in [*self.listeners, *self.open]:
-            _shut(each)
+            shut(each)
         for thread in self.threads:
             thread.join(5)
         for listener in self.listeners:
@@ -116,7 +118,7 @@ class LoopbackSite:
     def _talk(self, host: str, connection: socket.socket) -> None:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while head := _read_head(connection):
+            while head := read_head(connection):
                 asked = self._note(host, head)
                 self._serve(connection, asked)
                 if asked.path in self.hangs_up:
@@ -151,23 +153,6 @@ class LoopbackSite:
             if planned.number == asked.number and planned.phase == phase:
                 planned.harm()
                 planned.happened.set()
-
-
-def _read_head(connection: socket.socket) -> bytes:
-    received = b""
-    while b"\r\n\r\n" not in received:
-        part = connection.recv(65536)
-        if not part:
-            return b""
-        received += part
-    return received
-
-
-def _shut(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        connection.close()
 
 
 def gaps(log: list[Asked]) -> list[tuple[float, Asked]]:

@@ -18,7 +18,7 @@ from crawler.crawls.store.links import write_images, write_links
 from crawler.domains import claims, progress
 from crawler.domains.progress import Tally
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome
-from crawler.frontier.bulk import list_of, members
+from crawler.frontier.bulk import list_of, members, uuid_key
 from crawler.frontier.contract import Found, Frontier, Settled
 
 
@@ -100,7 +100,7 @@ def _count(pages: Sequence[PageOutcome], added: Sequence[Found]) -> None:
         settled = sum(page.status != "pending" for page in mine)
         _increase("crawl_jobs", crawl_id, sums | {"pages_queued": queued.get(crawl_id, 0) - settled})
         if mine:
-            run_id = mine[0].run_id if vendor() == "postgresql" else mine[0].run_id.replace("-", "")
+            run_id = uuid_key(connection.vendor, mine[0].run_id)
             _increase("crawl_runs", run_id, sums | {"images_found": sum(len(page.images) for page in mine)})
 
 
@@ -127,7 +127,3 @@ def _added_by_crawl(added: Sequence[Found]) -> tuple[Mapping[int, int], Mapping[
         counts = queued if one.refusal is None else refused
         counts[one.crawl_id] = counts.get(one.crawl_id, 0) + 1
     return queued, refused
-
-
-def vendor() -> str:
-    return connection.vendor

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.db import connection
 
 from crawler.engine.contract import Outcome, PageOutcome
-from crawler.frontier.bulk import insert_many, list_of, members, timestamp, update_many
+from crawler.frontier.bulk import insert_many, list_of, members, timestamp, update_many, uuid_key
 
 COLUMNS = {
     "url_hash": "text",
@@ -106,7 +106,7 @@ def write_log(pages: Sequence[PageOutcome]) -> None:
 
 def _log_row(page: PageOutcome) -> tuple[object, ...]:
     entry = page.entry
-    run_id = page.run_id.replace("-", "") if connection.vendor == "sqlite" else page.run_id
+    run_id = uuid_key(connection.vendor, page.run_id)
     return (
         run_id, entry.url, entry.url_hash, entry.domain, page.status_code, page.error or page.detail,
         page.outcome.value, page.content_type, page.bytes_downloaded, int(page.response_seconds * 1000),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from django.db import connection
 
 from crawler.engine.contract import Outcome, PageOutcome
-from crawler.frontier.bulk import insert_many, list_of, members, timestamp
+from crawler.frontier.bulk import insert_many, list_of, members, timestamp, uuid_key
 
 # Python writes a list of whole numbers as JSON does; texts need an encoder, made once.
 encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
@@ -96,7 +96,7 @@ def _provenance(pages: Sequence[PageOutcome], numbers: Mapping[str, int]) -> lis
     rows: list[tuple[object, ...]] = []
     for page in pages:
         entry = page.entry
-        run_id = page.run_id.replace("-", "") if connection.vendor == "sqlite" else page.run_id
+        run_id = uuid_key(connection.vendor, page.run_id)
         kind = "refresh" if entry.crawl_count else "discovery"
         for url_hash in sorted({image.url_hash for image in page.images}):
             rows.append(

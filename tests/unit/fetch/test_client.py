@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -14,18 +14,6 @@ from crawler.fetch.multi import affordable_connections
 from crawler.fetch.outcome import FailureKind, Request, Response, Truncation
 from tests.conformance.scripted_server import GOOD, GOOD_BODY, Ended, ScriptedServer
 from tests.unit.fetch.loopback import answer, failure_of, loopback_fetcher, page_of
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as started:
-        yield started
-
-
-@pytest.fixture
-def fetcher() -> Iterator[Fetcher]:
-    with loopback_fetcher() as made:
-        yield made
 
 
 def test_a_page(server: ScriptedServer, fetcher: Fetcher) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
 from ipaddress import ip_network
 
 import pytest
@@ -15,19 +14,6 @@ from crawler.fetch.outcome import FailureKind, Request, Response
 from crawler.fetch.resolver import Resolver
 from tests.conformance.scripted_server import GOOD_BODY, ScriptedServer
 from tests.unit.fetch.loopback import LOOPBACK, answer, failure_of, loopback_fetcher, page_of
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as started:
-        yield started
-
-
-@pytest.fixture
-def fetcher() -> Iterator[Fetcher]:
-    with loopback_fetcher() as made:
-        yield made
-
 
 # Guard.
 

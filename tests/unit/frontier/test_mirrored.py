@@ -299,7 +299,7 @@ class TroubledMachine(FrontierMachine):
 
     frontier: MirroredFrontier
 
-    def fresh_frontier(self) -> Frontier:
+    def make(self) -> Frontier:
         self.world = World()
         self.photographs: list[dict[bytes, bytes]] = []
         return self.world.claimer()

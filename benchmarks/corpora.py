@@ -1,4 +1,4 @@
-"""The sites that the engine crawls when it is measured: HTML documentation that Debian packages.
+"""Real sites to measure with: HTML documentation that Debian packages.
 
 A corpus is looked for below the folder that CRAWLER_CORPORA names (unpacked packages: usr/share/doc/…), then on the
 machine itself, then in a folder of the system's temporary one, into which `apt-get download` and `dpkg -x` put it.
@@ -74,7 +74,7 @@ def marked_copy(corpus: Corpus) -> Path:
 def vectors() -> Path | None:
     """The folder with the lists of reachable pages, or None."""
     named = os.environ.get("CRAWLER_VECTORS")
-    path = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "vectors"
+    path = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "vectors"
     return path if path.is_dir() else None
 
 
