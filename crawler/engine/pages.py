@@ -21,6 +21,7 @@ from crawler.frontier.contract import Entry
 from crawler.web.directives import UNRESTRICTED
 from crawler.web.headers import parse_date, sniff, x_robots_tag
 from crawler.web.links import Link, extract_decoded, parse_refresh
+from crawler.web.robots import Robots
 from crawler.web.urls import InvalidURL, resolve
 
 Answer = Response | Failure
@@ -41,9 +42,12 @@ class PageFlow:
         self._wants: dict[int, Callable[[int, Mapping[str, str]], bool]] = {}
 
     def visit(
-        self, entry: Entry, crawling: Crawling, near: NearPages, before: Validators | None
+        self, entry: Entry, crawling: Crawling, near: NearPages, before: Validators | None, robots: Robots | None
     ) -> Generator[Request, Answer, PageOutcome]:
-        """Asks for the URL; a redirect to another spelling of the same URL is followed on the spot."""
+        """Asks for the URL; a redirect to another spelling of the same URL is followed on the spot.
+
+        Another spelling stays on the origin, whose `robots` are these; they are asked about every hop.
+        """
         rules, url = crawling.rules, entry.url
         asked = [url]
         headers = (("User-Agent", rules.user_agent), ACCEPT, *rules.headers_for(url), *conditions(before))
@@ -60,7 +64,7 @@ class PageFlow:
             target = self._target(answer, url)
             if target is None or not self._is_same(target, entry, crawling) or not rules.follow_redirects:
                 return self.redirected(entry, crawling, answer, began, target)
-            refusal = crawling.gate.hop_refusal(asked, target)
+            refusal = crawling.gate.hop_refusal(asked, target) or crawling.gate.may_fetch(target, robots)
             if refusal is not None:
                 return self.refused(entry, crawling, refusal, answer, began)
             asked.append(target)

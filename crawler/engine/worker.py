@@ -253,18 +253,21 @@ class Worker:
 
     def _ticket(self, site: Site, entry: Entry, crawling: Crawling, now: float) -> Ticket | None:
         """For the page, or for the robots.txt that is needed first; None when neither is to be asked for."""
+        robots = None
         if crawling.rules.respect_robots:
-            robots = self.reception.rules_for(site, entry, crawling, now)
-            if robots is None or isinstance(robots, Ticket):
+            found = self.reception.rules_for(site, entry, crawling, now)
+            if found is None or isinstance(found, Ticket):
                 self.supply.put_back(site, entry)
-                return robots
-            if (refusal := crawling.gate.may_fetch(entry.url, robots.rules)) is not None:
+                return found
+            robots = found.rules
+            if (refusal := crawling.gate.may_fetch(entry.url, robots)) is not None:
                 self._finished(site, self.flow.refused(entry, crawling, refusal, None, now))
                 return None
         if site.near is None:
             site.near = NearPages(self.store.fingerprints(site.name, COMPARED_DOCUMENTS))
         before = self.supply.validators.pop(entry.url_hash, None) if entry.crawl_count else None
-        return Ticket(site, self.flow.visit(entry, crawling, site.near, before), self._finished, crawling.rules.render)
+        visit = self.flow.visit(entry, crawling, site.near, before, robots)
+        return Ticket(site, visit, self._finished, crawling.rules.render)
 
     def _send(self, site: Site, ticket: Ticket, request: Request, now: float) -> None:
         site.clock.began(now)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from crawler.frontier.contract import Found, Frontier, Settled
+from crawler.frontier.memory import MemoryFrontier
 from tests.conformance.frontier_backends import DOMAINS
 from tests.conformance.frontier_model import Key, Model
 
@@ -44,17 +45,20 @@ SOME_CRAWLS = st.lists(st.integers(0, 2), unique=True)
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Subclasses say which frontier (`make`, called for every game); `crawls` are three numbers that it may use."""
+    """The memory frontier, unless a subclass makes another; `crawls` are three numbers that it may use."""
 
     frontier: Frontier
     crawls: Sequence[int]
-    make: Callable[[Any], Frontier]
 
     def __init__(self) -> None:
         super().__init__()
         self.model, self.now = Model(), START
         self.ids: dict[Key, int] = {}
         self.frontier = self.make()
+
+    def make(self) -> Frontier:
+        """Called for every game."""
+        return MemoryFrontier()
 
     def found(self, finds: Any) -> list[Found]:
         return [self.find(*find) for find in finds]

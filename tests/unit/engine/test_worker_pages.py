@@ -152,6 +152,20 @@ def test_circles_end(tmp_path: Path, first: str, second: str, status: dict[str, 
     assert len(crawl.asked_at) == 4
 
 
+def test_a_slash_that_robots_disallow_is_not_asked_for(tmp_path: Path) -> None:
+    site = {
+        "/": page("/folder"),
+        "/folder": Reply(status=301, headers={"Location": "/folder/"}),
+        "/folder/": page(),
+        "/robots.txt": Reply(body=b"User-agent: *\nDisallow: /folder/\n"),
+    }
+    with crawling(tmp_path, site) as crawl:
+        crawl.create()
+        crawl.run()
+    assert crawl.statuses() == {"/": "completed", "/folder": "robots"}
+    assert "/folder/" not in [asked for _, asked in crawl.asked_at]
+
+
 def test_a_growing_chain_ends(tmp_path: Path) -> None:
     chain = {f"/{n}": moved(f"/{n + 1}") for n in range(20)}
     with crawling(tmp_path, {"/": page("/0")} | chain) as crawl:
