@@ -1,0 +1,1 @@
+"""Crawlspace in other people's programs: the bots' client."""
