@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.services.packages import Missing, postgres_programs, redis_program
@@ -43,8 +44,9 @@ def free_port() -> int:
 class Services:
     """Both servers; `start` raises Missing with one line when one cannot be had."""
 
-    def __init__(self) -> None:
+    def __init__(self, postgres_options: Mapping[str, str] = POSTGRES_OPTIONS) -> None:
         self.postgres_port, self.redis_port = free_port(), free_port()
+        self.postgres_options = postgres_options
         self.folder: Path | None = None
         self.processes: list[subprocess.Popen[bytes]] = []
 
@@ -56,11 +58,12 @@ class Services:
     def redis_url(self) -> str:
         return f"redis://127.0.0.1:{self.redis_port}/0"
 
-    def start(self) -> None:
+    def start(self, redis: bool = True) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crawlspace-tests-"))
         self.folder.chmod(0o755)
         try:
-            self.start_redis(self.folder / "redis")
+            if redis:
+                self.start_redis(self.folder / "redis")
             self.start_postgres(self.folder / "postgres")
         except BaseException:
             self.stop()
@@ -86,7 +89,7 @@ class Services:
         done = subprocess.run([*initdb, "--locale=C.UTF-8"], capture_output=True, text=True, user=login, cwd="/")
         if done.returncode:
             raise Missing(f"PostgreSQL's initdb failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-        options = [f"-c{name}={value}" for name, value in POSTGRES_OPTIONS.items()]
+        options = [f"-c{name}={value}" for name, value in self.postgres_options.items()]
         place = [f"-cport={self.postgres_port}", "-clisten_addresses=127.0.0.1", "-cunix_socket_directories="]
         self.spawn("PostgreSQL", [programs / "postgres", "-D", data, *place, *options], self.postgres_port, login)
 
