@@ -1,4 +1,5 @@
-"""Submits as one statement: who asks, which locks still stand, results, job states, when the URLs are due again."""
+"""Submits as one statement: who asks, which locks still stand, results and what changed by them, job states, when the
+URLs are due again."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 
+from crawler.bots.percent import MOST_MICRO_PERCENT
 from crawler.frontier.bulk import arrays, unnest
 
 COLUMNS = {
@@ -31,6 +33,20 @@ BACKOFF = """(
 # The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it does not.
 HASHES = "ARRAY(SELECT product_url_hash FROM held)"
 
+# The first result of a product is no change: there was no price before.
+DIFFERS = "({new}price <> {old}price OR {new}currency <> {old}currency OR {new}in_stock <> {old}in_stock)"
+IS_CHANGE = DIFFERS.format(new="", old="previous_")
+CHANGES_URL = DIFFERS.format(new="held.", old="url.last_")
+KINDS = """(VALUES
+    (CASE WHEN currency <> previous_currency THEN 'currency_changed' WHEN price > previous_price THEN 'price_up'
+          WHEN price < previous_price THEN 'price_down' END),
+    (CASE WHEN in_stock AND NOT previous_in_stock THEN 'back_in_stock'
+          WHEN previous_in_stock AND NOT in_stock THEN 'out_of_stock' END)) AS found(kind)"""
+# percent.py's, in whole numbers: a quotient of decimals would be rounded somewhere.
+PERCENT = f"""CASE WHEN found.kind IN ('price_up', 'price_down') THEN least({MOST_MICRO_PERCENT}, CASE previous_price
+    WHEN 0 THEN {MOST_MICRO_PERCENT} ELSE div(abs(price - previous_price) * 1e14 + previous_price * 1e6 - 1,
+    previous_price * 1e6) END) / 1e6 END"""
+
 # The condition on the lock is checked again on the row's newest version after a wait for it. That a job with a holder
 # is locked is a constraint of the table; said here as well it would tempt the planner to read all locked jobs.
 FINISH = f"""
@@ -52,6 +68,15 @@ WITH bot AS MATERIALIZED (
     SELECT result_id, job_id, product_url_hash, bot_id, price, currency, title, in_stock, parsed_data::jsonb,
         storage_path, last_price, last_currency, last_in_stock, statement_timestamp()
     FROM held LEFT JOIN product_urls ON url_hash = product_url_hash AND url_hash = ANY({HASHES}) WHERE success
+    RETURNING id, product_url_hash, price, currency, title, in_stock, previous_price, previous_currency,
+        previous_in_stock
+), changed AS (
+    INSERT INTO product_changes (kind, product_url_hash, domain_id, url, result_id, title, price, currency, in_stock,
+        previous_price, previous_currency, previous_in_stock, percent_at_most, created_at)
+    SELECT found.kind, product_url_hash, (SELECT domain_id FROM product_urls WHERE url_hash = product_url_hash),
+        (SELECT url FROM product_urls WHERE url_hash = product_url_hash), id, title, price, currency, in_stock,
+        previous_price, previous_currency, previous_in_stock, {PERCENT}, statement_timestamp()
+    FROM stored CROSS JOIN LATERAL {KINDS} WHERE {IS_CHANGE} AND found.kind IS NOT NULL
 ), due AS (
     UPDATE product_urls AS url SET
         next_due_at = {BACKOFF},
@@ -60,7 +85,9 @@ WITH bot AS MATERIALIZED (
         last_currency = CASE WHEN held.success THEN held.currency ELSE url.last_currency END,
         last_in_stock = CASE WHEN held.success THEN held.in_stock ELSE url.last_in_stock END,
         last_title = CASE WHEN held.success THEN held.title ELSE url.last_title END,
-        last_result_at = CASE WHEN held.success THEN statement_timestamp() ELSE url.last_result_at END
+        last_result_at = CASE WHEN held.success THEN statement_timestamp() ELSE url.last_result_at END,
+        last_changed_at = CASE WHEN held.success AND {CHANGES_URL} THEN statement_timestamp()
+            ELSE url.last_changed_at END
     FROM held WHERE url.url_hash = held.product_url_hash AND url.url_hash = ANY({HASHES}) AND new_status <> 'pending'
     RETURNING url.url_hash, url.next_due_at, (SELECT enabled FROM crawl_policies WHERE id = url.policy_id) AS runs
 ), finished AS (

@@ -3,13 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from crawler.bots.exact import PriceField
 from crawler.bots.hash_field import HashField
 from crawler.bots.identity import identify
 from crawler.bots.models.policy import CrawlPolicy
+from crawler.bots.models.url_start import UrlStart
 from crawler.domains.models import Domain
 from crawler.engine.scope import Patterns
 from crawler.foundation.clock import database_now
@@ -20,7 +21,7 @@ class ProductURL(models.Model):
 
     url_hash = HashField(primary_key=True, editable=False)
     url = models.TextField()
-    domain = models.ForeignKey(Domain, on_delete=models.CASCADE, related_name="product_urls")
+    domain = models.ForeignKey(Domain, on_delete=models.CASCADE, related_name="product_urls", db_index=False)
     policy = models.ForeignKey(CrawlPolicy, on_delete=models.SET_NULL, null=True, db_index=False, related_name="urls")
     # None: not covered by a policy, or it has a job that is not over yet.
     next_due_at = models.DateTimeField(null=True)
@@ -30,6 +31,7 @@ class ProductURL(models.Model):
     last_in_stock = models.BooleanField(null=True)
     last_title = models.TextField(null=True)
     last_result_at = models.DateTimeField(null=True)
+    last_changed_at = models.DateTimeField(null=True)  # when price, currency or stock last differed from before
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -43,6 +45,17 @@ class ProductURL(models.Model):
         indexes = [
             # The scheduler's: what is due of a policy, and a policy's earliest.
             models.Index(name="product_urls_due", fields=["policy", "next_due_at"], condition=~Q(next_due_at=None)),
+            # Lists for people: page by page along one of these.
+            models.Index(F("domain"), UrlStart("url"), F("url_hash"), name="product_urls_of_domain"),
+            models.Index(UrlStart("url"), F("url_hash"), name="product_urls_by_url"),
+            models.Index(
+                name="product_urls_by_price", fields=["last_price", "url_hash"], condition=~Q(last_price=None)
+            ),
+            models.Index(
+                name="product_urls_by_change",
+                fields=["last_changed_at", "url_hash"],
+                condition=~Q(last_changed_at=None),
+            ),
         ]
 
     def __str__(self) -> str:
