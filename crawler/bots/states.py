@@ -45,6 +45,8 @@ TRANSITIONS = (
 )
 
 OPEN = (JobState.PENDING, JobState.LOCKED)  # a URL has at most one such job
+CLOSED = (JobState.DONE, JobState.FAILED, JobState.EXPIRED)  # no bot has it or will get it by itself
+LOST = (JobState.FAILED, JobState.EXPIRED)
 RESETTABLE = tuple(step.old for step in TRANSITIONS if step.when == "a person resets it")
 ABANDONABLE = tuple(step.old for step in TRANSITIONS if step.when == "a person gives it up")
 

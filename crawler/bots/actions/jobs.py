@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Now
@@ -9,11 +11,17 @@ from django.db.models.functions import Now
 from crawler.accounts import audit
 from crawler.accounts.actors import Actor
 from crawler.bots import waiting
+from crawler.bots.actions.recording import facts, record_change
 from crawler.bots.actions.rescheduling import reschedule
 from crawler.bots.models import CrawlJob, ProductURL
 from crawler.bots.models.job import UNLOCKED
-from crawler.bots.states import ABANDONABLE, RESETTABLE, JobState
-from crawler.foundation.errors import Conflict
+from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
+from crawler.bots.states import ABANDONABLE, OPEN, RESETTABLE, JobState
+from crawler.foundation.errors import Conflict, InvalidInput
+
+CHANGEABLE = ("lock_ttl_seconds", "priority")
+UNFINISHED = (*OPEN, JobState.EXPIRED)
+LONGEST_LOCK_SECONDS = 30 * 24 * 3600
 
 
 @transaction.atomic
@@ -62,6 +70,30 @@ def extend_lock(by: Actor, job: CrawlJob, seconds: int, *, reason: str = "") -> 
     job.refresh_from_db()
     audit.record(by, "extended", job, reason=reason, before=old, after={"locked_until": str(job.locked_until)})
     return job
+
+
+@transaction.atomic
+def change_job(by: Actor, job: CrawlJob, changes: dict[str, Any], *, reason: str = "") -> CrawlJob:
+    """Change lock_ttl_seconds or priority of a job that is not over. A lock that stands ends accordingly."""
+    job = CrawlJob.objects.select_for_update().get(pk=job.pk)
+    _check(job, UNFINISHED, "changed")
+    before = facts(job, CHANGEABLE)
+    for name, value in changes.items():
+        setattr(job, name, value)
+    check_numbers(job)
+    job.save(update_fields=list(CHANGEABLE))
+    record_change(by, job, before, facts(job, CHANGEABLE), reason)
+    job.refresh_from_db()
+    return job
+
+
+def check_numbers(job: CrawlJob) -> None:
+    if not 1 <= job.lock_ttl_seconds <= LONGEST_LOCK_SECONDS:
+        reason = f"Ensure this value is from 1 to {LONGEST_LOCK_SECONDS}."
+        raise InvalidInput(field="lock_ttl_seconds", reason=reason)
+    if not LOWEST_PRIORITY <= job.priority <= HIGHEST_PRIORITY:
+        reason = f"Ensure this value is from {LOWEST_PRIORITY} to {HIGHEST_PRIORITY}."
+        raise InvalidInput(field="priority", reason=reason)
 
 
 def _check(job: CrawlJob, allowed: tuple[JobState, ...], verb: str) -> str:

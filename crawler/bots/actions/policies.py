@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from crawler.bots.actions.recording import check_fields, facts, record_change
 from crawler.bots.models import CrawlJob, CrawlPolicy
 from crawler.bots.states import JobState
 from crawler.domains.models import Domain
+from crawler.domains.progress import remember
 from crawler.foundation.errors import Conflict
 
 FACTS = (
@@ -35,6 +37,13 @@ def create_policy(by: Actor, domain: Domain, name: str, **fields: Any) -> CrawlP
     policy.save(force_insert=True)
     audit.record(by, "created", policy, after=facts(policy, FACTS) | {"domain": domain.name})
     return policy
+
+
+@transaction.atomic
+def create_policy_for(by: Actor, domain_name: str, name: str, **fields: Any) -> CrawlPolicy:
+    """The same for a domain that may be new. `domain_name` is canonical."""
+    remember([domain_name], "bots", time.time())
+    return create_policy(by, Domain.objects.get(name=domain_name), name, **fields)
 
 
 @transaction.atomic

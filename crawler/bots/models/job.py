@@ -10,7 +10,7 @@ from crawler.bots.hash_field import HashField
 from crawler.bots.models.lock_end import LockEnd
 from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, CrawlPolicy
 from crawler.bots.models.product import ProductURL
-from crawler.bots.states import OPEN, JobState, next_retry
+from crawler.bots.states import CLOSED, LOST, OPEN, JobState, next_retry
 from crawler.domains.models import Domain
 from crawler.foundation.clock import database_now
 from crawler.foundation.ids import new_id
@@ -101,8 +101,15 @@ class CrawlJob(models.Model):
             models.Index(
                 name="bot_jobs_locks", fields=["locked_by", "locked_until"], condition=Q(status=JobState.LOCKED)
             ),
+            # What people look for. Only of jobs that are over: pulls have nothing to do with these.
+            models.Index(name="bot_jobs_closed", fields=["status", "-id"], condition=Q(status__in=CLOSED)),
+            models.Index(name="bot_jobs_closed_domain", fields=["domain", "-id"], condition=Q(status__in=CLOSED)),
+            models.Index(name="bot_jobs_closed_bot", fields=["last_locked_by", "-id"], condition=Q(status__in=CLOSED)),
+            models.Index(name="bot_jobs_lost_url", fields=["product_url_hash"], condition=Q(status__in=LOST)),
             models.Index(
-                name="bot_jobs_lost", fields=["id"], condition=Q(status__in=[JobState.FAILED, JobState.EXPIRED])
+                name="bot_jobs_failed_bot",
+                fields=["last_locked_by", "finished_at"],
+                condition=Q(status=JobState.FAILED),
             ),
         ]
 

@@ -35,7 +35,10 @@ class CrawlResult(models.Model):
         verbose_name = "crawl result"
         ordering = ("-id",)
         constraints = [models.CheckConstraint(name="crawl_results_price", condition=Q(price__gte=0))]
-        indexes = [models.Index(name="crawl_results_product", fields=["product_url_hash", "-id"])]
+        indexes = [
+            models.Index(name="crawl_results_product", fields=["product_url_hash", "-id"]),
+            models.Index(name="crawl_results_bot", fields=["bot_id", "-id"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.price} {self.currency}"
