@@ -1,0 +1,90 @@
+"""The async loop: the same desk, with a task for each job. Requests to the server run in threads, handlers never do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from crawler.integrations.client.attempts import Answered, AsyncHandler, Replied, answered, ask, checked, excused
+from crawler.integrations.client.desk import Desk
+from crawler.integrations.client.errands import Wire
+from crawler.integrations.client.holding import Begin, Command, Held, Summary
+from crawler.integrations.client.telling import Teller
+from crawler.integrations.client.threads import MESSENGERS
+
+
+class Tasks:
+    """Made and run within one running loop."""
+
+    def __init__(self, desk: Desk, wire: Wire, handle: AsyncHandler, teller: Teller) -> None:
+        self.desk, self.wire, self.handle, self.teller = desk, wire, handle, teller
+        self.loop = asyncio.get_running_loop()
+        self.mailbox: asyncio.Queue[Answered | Replied | None] = asyncio.Queue()
+        self.messengers = ThreadPoolExecutor(MESSENGERS, "bot-messenger")
+        self.running: set[asyncio.Task[None]] = set()
+
+    def stop(self) -> None:
+        """From any thread, or from a signal's handler."""
+        self.loop.call_soon_threadsafe(self.mailbox.put_nowait, None)
+
+    async def run(self) -> Summary:
+        began_at = time.monotonic()
+        try:
+            while not self.desk.is_over:
+                await self._step()
+        finally:
+            await self._dismiss()
+            self.teller.tell(self.desk)
+        self.desk.summary.seconds = time.monotonic() - began_at
+        return self.desk.summary
+
+    async def _step(self) -> None:
+        for command in self.desk.due(time.monotonic()):
+            task = self.loop.create_task(self._do(command))
+            self.running.add(task)
+            task.add_done_callback(self.running.discard)
+        self.teller.tell(self.desk)
+        if self.desk.is_over:
+            return
+        try:
+            wait = self.desk.seconds_to_wait(time.monotonic())
+            self._take(await asyncio.wait_for(self.mailbox.get(), wait))
+            while not self.mailbox.empty():
+                self._take(self.mailbox.get_nowait())
+        except TimeoutError:
+            pass
+
+    async def _do(self, command: Command) -> None:
+        if isinstance(command, Begin):
+            message: Answered | Replied = await self._attempt(command.held)
+        else:
+            message = await self.loop.run_in_executor(self.messengers, ask, self.wire, command)
+        self.mailbox.put_nowait(message)
+
+    async def _attempt(self, held: Held) -> Answered:
+        try:
+            answer = checked(await self.handle(held.job))
+        except asyncio.CancelledError as error:
+            if self.desk.is_over:
+                raise
+            answer = excused(held.job, error)  # something within the handler was cancelled
+        except Exception as error:  # noqa: BLE001 - whatever a handler does, the job has an answer
+            answer = excused(held.job, error)
+        return answered(held, answer)
+
+    def _take(self, message: Answered | Replied | None) -> None:
+        now = time.monotonic()
+        if message is None:
+            self.desk.stop(now)
+        elif isinstance(message, Replied):
+            self.desk.replied(message.channel, message.outcome, now)
+        else:
+            self.desk.answered(*message, now)
+
+    async def _dismiss(self) -> None:
+        """Handlers of jobs that were given back have nobody to report to."""
+        for task in self.running:
+            task.cancel()
+        await asyncio.gather(*self.running, return_exceptions=True)
+        self.messengers.shutdown(wait=False, cancel_futures=True)
