@@ -12,7 +12,7 @@ from crawler.bots.exact import MICRO, PRICE_DIGITS
 
 PLACES = Decimal("0.000001")
 # Also what a price that was 0 is said to have gone up by: more than any percentage.
-MOST_MICRO_PERCENT = 10**PRICE_DIGITS - 1
+MOST_MICRO_PERCENT: int = 10**PRICE_DIGITS - 1
 
 
 def micro_percent_up(old_micro: int, new_micro: int) -> int:

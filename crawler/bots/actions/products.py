@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from crawler.accounts import audit
 from crawler.accounts.actors import Actor
 from crawler.bots.actions.matching import Rule, matchers, rules_by_domain
+from crawler.bots.actions.policies import create_policy
 from crawler.bots.identity import Identity, identify
 from crawler.bots.models import CrawlJob, CrawlPolicy, ProductURL
 from crawler.bots.states import OPEN
@@ -43,19 +44,30 @@ class AddedURLs:
     known: int = 0
     refused: int = 0
     without_policy: int = 0  # of those added; they wait for one
+    policies_made: int = 0
+    # Of all that were given: how many of a domain no policy covers.
+    resting_by_domain: dict[str, int] = field(default_factory=dict)
     refusals: list[tuple[str, str]] = field(default_factory=list)  # URL and reason, the first 100
 
 
-def add_product_urls(urls: Iterable[str], *, source: str = "bots") -> AddedURLs:
+class NewPolicies(NamedTuple):
+    """What domains that have no policy at all are given."""
+
+    by: Actor
+    frequency_hours: int
+    name: str = "Default"
+
+
+def add_product_urls(urls: Iterable[str], *, source: str = "bots", policies: NewPolicies | None = None) -> AddedURLs:
     """Every URL that is new gets its row, its domain's row and its policy, and is due now. Takes them as they come, in
-    transactions of 10,000, so it may be stopped and run again."""
+    transactions of 10,000, so it may be stopped and run again. For files: importing.import_product_urls."""
     total = AddedURLs()
     remaining = iter(urls)
     while batch := list(islice(remaining, BATCH)):
         found = list(_identified(batch, total))
-        distinct = {one.url_hash: one for one in found}
+        distinct = {one.url_hash: one for one in reversed(found)}  # of two spellings the first
         total.known += len(found) - len(distinct)
-        _add_batch(list(distinct.values()), source, total)
+        add_identities(list(distinct.values()), total, source=source, policies=policies)
     return total
 
 
@@ -71,7 +83,10 @@ def _identified(urls: Sequence[str], total: AddedURLs) -> Iterator[Identity]:
 
 
 @transaction.atomic
-def _add_batch(found: list[Identity], source: str, total: AddedURLs) -> None:
+def add_identities(
+    found: list[Identity], total: AddedURLs, *, source: str, policies: NewPolicies | None = None
+) -> None:
+    """Add those that are new, each given once, and count them in `total`."""
     if not found:
         return
     now = time.time()
@@ -79,14 +94,20 @@ def _add_batch(found: list[Identity], source: str, total: AddedURLs) -> None:
     remember(names, source, now)
     domain_ids = dict(Domain.objects.filter(name__in=names).values_list("name", "id"))
     rules = rules_by_domain(domain_ids.values())
+    if policies and (bare := [domain_id for domain_id in domain_ids.values() if domain_id not in rules]):
+        total.policies_made += _make_policies(policies, bare)
+        rules = rules_by_domain(domain_ids.values())
     rows = _rows(found, domain_ids, rules, timestamp(now))
-    known = _known([one.url_hash for one in found])
+    known = known_hashes([one.url_hash for one in found])
     new = [row for row in rows if row[0] not in known]
     with connection.cursor() as cursor:
         insert_many(cursor, connection.vendor, "product_urls", COLUMNS, new, "ON CONFLICT (url_hash) DO NOTHING")
     total.added += len(new)
     total.known += len(rows) - len(new)
     total.without_policy += sum(row[3] is None for row in new)
+    for one, row in zip(found, rows, strict=True):
+        if row[3] is None:
+            total.resting_by_domain[one.domain] = total.resting_by_domain.get(one.domain, 0) + 1
     _notice_changes(rules, domain_ids.values())
 
 
@@ -102,7 +123,13 @@ def _rows(found: list[Identity], domain_ids: dict[str, Any], rules: dict[Any, li
     return rows
 
 
-def _known(hashes: Sequence[str]) -> set[str]:
+def _make_policies(policies: NewPolicies, domain_ids: list[Any]) -> int:
+    for domain in Domain.objects.filter(pk__in=domain_ids):
+        create_policy(policies.by, domain, policies.name, frequency_hours=policies.frequency_hours)
+    return len(domain_ids)
+
+
+def known_hashes(hashes: Sequence[str]) -> set[str]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT url_hash FROM product_urls WHERE url_hash {members(connection.vendor, 'text')}",
