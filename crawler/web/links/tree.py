@@ -38,13 +38,13 @@ _NOT_NESTING: Final = (
 ).split()
 
 
-def can_be_built(html: str) -> bool:
+def can_be_built(html: str, largest: int = LARGEST_TREE) -> bool:
     """False for pages on which a tree builder that follows the standard takes quadratic time or memory.
 
     Every tag may look through all elements open around it, every attribute through those before it, and every
     formatting element left open is repeated in each block that follows.
     """
-    if len(html) > LARGEST_TREE or _has_crowded_tag(html):
+    if len(html) > largest or _has_crowded_tag(html):
         return False
     lower, tags = html.lower(), html.count("<")
     if lower.count("<html") + lower.count("<body") > _MOST_ROOTS:
