@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db import transaction
@@ -65,3 +66,19 @@ def change_bot(by: Actor, bot: BotConfig, changes: dict[str, Any], *, reason: st
 
 def set_enabled(by: Actor, bot: BotConfig, enabled: bool, *, reason: str = "") -> BotConfig:
     return change_bot(by, bot, {"enabled": enabled}, reason=reason)
+
+
+NOTE_SECONDS = 60.0
+MOST_NOTED = 10_000
+NOTED: dict[str, float] = {}
+
+
+def note_seen(digest: str) -> None:
+    """`last_seen_at`, once a minute a process: a write a request would be too much."""
+    now = time.monotonic()
+    if now - NOTED.get(digest, -NOTE_SECONDS) < NOTE_SECONDS:
+        return
+    if len(NOTED) >= MOST_NOTED:
+        NOTED.clear()
+    NOTED[digest] = now
+    BotConfig.objects.filter(token_hash=digest).update(last_seen_at=Now())

@@ -87,57 +87,49 @@ queues AS (
 )"""
 
 # Each limited job takes the host's next free moment, `delay` after the one before; it must lie within the lock's time.
-# Crawl workers lock domains in the order of their names, so we do where we wait for them. The planner cannot know how
-# few rows a CTE has and would read whole tables to join it; of an array it assumes that it is short.
+# The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it assumes that it
+# is short, and of a LIMIT with a number that there are so few. Every step here costs something even when it finds
+# nothing to do, so there is no sorting (the caller does it) and no row is looked up by a join. The others' jobs are
+# only counted when asked for: a thousand of them cost as much as the rest.
 CLAIM = """
 WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     SELECT id, crawl_delay_ms * interval '1 millisecond' AS delay,
            greatest(next_request_at, statement_timestamp()) AS free_at
     FROM domains WHERE id = ANY(ARRAY(SELECT domain_id FROM head WHERE host_limited))
       AND (claimed_by IS NULL OR claim_expires_at <= statement_timestamp())
-    ORDER BY domain FOR NO KEY UPDATE {waiting}
-), in_line AS (
+    {lock_hosts}
+), in_line AS MATERIALIZED (
     SELECT head.*, free_at, delay, row_number() OVER (
-               PARTITION BY domain_id, host_limited ORDER BY priority DESC, created_at, head.id) - 1 AS before
+               PARTITION BY domain_id, host_limited ORDER BY priority DESC, created_at, head.id) AS place
     FROM head LEFT JOIN hosts ON hosts.id = head.domain_id AND head.host_limited
 ), granted AS MATERIALIZED (
-    SELECT id, domain_id, host_limited, free_at, delay FROM in_line
-    WHERE NOT host_limited OR (before = 0 AND free_at <= statement_timestamp())
-       OR free_at + (before + 1) * delay <= statement_timestamp() + lock_ttl_seconds * interval '1 second'
+    SELECT id, domain_id, host_limited, free_at, free_at + place * delay AS next_free_at FROM in_line
+    WHERE NOT host_limited OR (place = 1 AND free_at <= statement_timestamp())
+       OR free_at + place * delay <= statement_timestamp() + lock_ttl_seconds * interval '1 second'
 ), clocks AS (
-    UPDATE domains SET next_request_at = slots.free_at + slots.taken * slots.delay
-    FROM (SELECT domain_id, free_at, delay, count(*) AS taken FROM granted WHERE host_limited
-          GROUP BY domain_id, free_at, delay) AS slots
-    WHERE domains.id = slots.domain_id AND domains.id = ANY(ARRAY(SELECT domain_id FROM granted WHERE host_limited))
-), noted AS (
-    UPDATE bot_configs SET last_seen_at = statement_timestamp()
-    WHERE bot_id = (SELECT bot_id FROM bot)
-      AND coalesce(last_seen_at < statement_timestamp() - interval '1 minute', TRUE)
-), skipped AS MATERIALIZED (
-    SELECT least({most_skipped}, count(*)) AS jobs FROM (
-        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by < (SELECT bot_id FROM bot)
-            AND held.locked_until > statement_timestamp() {filter} LIMIT {most_skipped})
-        UNION ALL
-        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by > (SELECT bot_id FROM bot)
-            AND held.locked_until > statement_timestamp() {filter} LIMIT {most_skipped})
-    ) AS others
+    UPDATE domains SET next_request_at = slots.next_free_at
+    FROM (SELECT domain_id, max(next_free_at) AS next_free_at FROM granted WHERE host_limited GROUP BY domain_id)
+        AS slots
+    WHERE domains.id = slots.domain_id
 ), taken AS (
     UPDATE bot_jobs AS job SET status = 'locked', locked_by = (SELECT bot_id FROM bot),
         last_locked_by = (SELECT bot_id FROM bot), locked_at = clock_timestamp(), lock_extension_seconds = 0,
         fence = fence + 1
     WHERE id = ANY(ARRAY(SELECT id FROM granted))
-    RETURNING id, product_url_hash, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence,
-        created_at
+    RETURNING created_at, id, (SELECT url FROM product_urls WHERE url_hash = job.product_url_hash) AS url, priority,
+        max_retries, lock_ttl_seconds, retry_count, locked_until, fence
 )
 SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM {seen}),
-    (SELECT count(*) FROM in_line WHERE free_at IS NOT NULL AND id <> ALL(ARRAY(SELECT id FROM granted))),
-    (SELECT jobs FROM skipped),
-    taken.id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence
-FROM bot LEFT JOIN (
-    taken JOIN product_urls ON url_hash = product_url_hash
-        AND url_hash = ANY(ARRAY(SELECT product_url_hash FROM taken))
-) ON TRUE
-ORDER BY priority DESC, taken.created_at
+    (SELECT count(free_at) FROM in_line) - (SELECT count(free_at) FROM granted),
+    CASE WHEN %(count_others)s::bool THEN (SELECT count(*) FROM (
+        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by < (SELECT bot_id FROM bot)
+            AND held.locked_until > statement_timestamp() {filter})
+        UNION ALL
+        (SELECT FROM bot_jobs AS held {join} WHERE held.status = 'locked' AND held.locked_by > (SELECT bot_id FROM bot)
+            AND held.locked_until > statement_timestamp() {filter})
+        LIMIT {most_skipped}) AS others) END,
+    taken.*
+FROM bot LEFT JOIN taken ON TRUE
 """
 
 ANYWHERE = {"join": "", "filter": "", "most_skipped": MOST_SKIPPED}
@@ -147,12 +139,15 @@ IN_DOMAIN = {
     "most_skipped": MOST_SKIPPED,
 }
 
+# Crawl workers lock domains in the order of their names, so we do where we wait for them.
+PASS_OVER = {"lock_hosts": "FOR NO KEY UPDATE SKIP LOCKED"}
+WAIT_FOR = {"lock_hosts": "ORDER BY domain FOR NO KEY UPDATE"}
 PARTS = {"bot": BOT, "head": BY_HOST, "seen": "candidates"}
-FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, seen="head", waiting="SKIP LOCKED", **ANYWHERE)
-FROM_HOSTS = CLAIM.format(waiting="SKIP LOCKED", **PARTS, **ANYWHERE)
-FROM_DOMAIN = CLAIM.format(waiting="SKIP LOCKED", **PARTS, **IN_DOMAIN)
-FROM_BUSY_HOSTS = CLAIM.format(waiting="", **PARTS, **ANYWHERE)
-FROM_BUSY_DOMAIN = CLAIM.format(waiting="", **PARTS, **IN_DOMAIN)
+FROM_QUEUE = CLAIM.format(bot=BOT, head=QUEUE, seen="in_line", **PASS_OVER, **ANYWHERE)
+FROM_HOSTS = CLAIM.format(**PARTS, **PASS_OVER, **ANYWHERE)
+FROM_DOMAIN = CLAIM.format(**PARTS, **PASS_OVER, **IN_DOMAIN)
+FROM_BUSY_HOSTS = CLAIM.format(**PARTS, **WAIT_FOR, **ANYWHERE)
+FROM_BUSY_DOMAIN = CLAIM.format(**PARTS, **WAIT_FOR, **IN_DOMAIN)
 STATEMENTS = {
     (Way.QUEUE, False): FROM_QUEUE,
     (Way.HOSTS, False): FROM_HOSTS,
@@ -162,10 +157,12 @@ STATEMENTS = {
 }
 
 
-def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: Way) -> list[tuple[Any, ...]]:
-    """Rows of bot, enabled, cap, how many jobs were looked at, how many of them had hosts without time, skipped, and
-    the job's columns (NULL when there is none)."""
-    values: dict[str, Any] = {"bot_id": bot_id, "digest": digest, "most": most}
+def claim(
+    bot_id: str | None, digest: str, most: int, domain: str | None, way: Way, count_others: bool
+) -> list[tuple[Any, ...]]:
+    """Rows of bot, enabled, cap, how many jobs were looked at, how many of them had hosts without time, how many jobs
+    others hold (None when not asked for), and the job's creation and its columns (None when there is none)."""
+    values: dict[str, Any] = {"bot_id": bot_id, "digest": digest, "most": most, "count_others": count_others}
     if way in SPARE:
         values |= {"domain": domain, "looked_at": min(SPARE[way] * most, MOST_LOOKED_AT)}
     with connection.cursor() as cursor:

@@ -26,7 +26,7 @@ TAKE = (
     " lock_extension_seconds = 0, fence = fence + 1 WHERE id = %s"
 )
 TAKEN = (
-    "SELECT id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence"
+    "SELECT bot_jobs.created_at, id, url, priority, max_retries, lock_ttl_seconds, retry_count, locked_until, fence"
     " FROM bot_jobs JOIN product_urls ON url_hash = product_url_hash"
     " WHERE id IN (SELECT value FROM json_each(%s)) ORDER BY priority DESC, bot_jobs.created_at, bot_jobs.rowid"
 )
@@ -65,7 +65,9 @@ class HostClock:
 
 
 @transaction.atomic
-def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: Way) -> list[tuple[Any, ...]]:
+def claim(
+    bot_id: str | None, digest: str, most: int, domain: str | None, way: Way, count_others: bool
+) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         bot = _bot(cursor, bot_id, digest)
         if bot is None:
@@ -74,11 +76,11 @@ def claim(bot_id: str | None, digest: str, most: int, domain: str | None, way: W
         most = min(most, cap) if enabled else 0
         choice = Choice(cursor, most)
         looked_at = choice.from_queue() if way == Way.QUEUE else choice.from_hosts(domain)
-        skipped = _skipped(cursor, name, domain)
+        skipped = _skipped(cursor, name, domain) if count_others else None
         jobs = _take(cursor, name, choice.granted)
         choice.keep_clocks()
     about = (name, bool(enabled), most, looked_at, looked_at - len(jobs), skipped)
-    return [(*about, *job) for job in jobs] or [(*about, *[None] * 8)]
+    return [(*about, *job) for job in jobs] or [(*about, *[None] * 9)]
 
 
 class Choice:
@@ -152,13 +154,6 @@ def _bot(cursor: Any, bot_id: str | None, digest: str) -> tuple[str, bool, int] 
         [digest, bot_id],
     )
     found: tuple[str, bool, int] | None = cursor.fetchone()
-    if found:
-        clock = clock_of()
-        cursor.execute(
-            f"UPDATE bot_configs SET last_seen_at = {clock.now} WHERE bot_id = %s"
-            f" AND coalesce(last_seen_at < {clock.later}, TRUE)",
-            [found[0], -60],
-        )
     return found
 
 
@@ -177,4 +172,4 @@ def _take(cursor: Any, bot_id: str, ids: list[str]) -> list[tuple[Any, ...]]:
         return []
     cursor.executemany(TAKE.format(now=clock_of().now), [(bot_id, bot_id, job_id) for job_id in ids])
     cursor.execute(TAKEN, [json.dumps(ids)])
-    return [(*row[:6], as_moment(row[6]), row[7]) for row in cursor.fetchall()]
+    return [(*row[:7], as_moment(row[7]), row[8]) for row in cursor.fetchall()]
