@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from crawler.accounts import audit, tokens
+from crawler.accounts import audit, sessions, tokens
 from crawler.accounts.actors import Actor
 from crawler.accounts.models import ApiToken, User
 from crawler.accounts.roles import Role
@@ -50,6 +50,8 @@ def change_user(by: Actor, user: User, changes: dict[str, Any], *, reason: str =
     user.save()
     if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
         raise Conflict("This is the last active admin", field="role", reason="somebody has to be able to administer")
+    if not user.is_active:
+        sessions.end_sessions(user)
     old, new = audit.changes(before, facts(user, USER_FACTS))
     if new:
         audit.record(by, "changed", user, reason=reason, before=old, after=new)

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from crawler.accounts import actions, audit
+from crawler.accounts import actions, audit, sessions
 from crawler.accounts.actors import Actor, actor_of_user
 from crawler.accounts.models import ApiToken, AuditEntry, User
 
@@ -58,6 +58,8 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:
         before = actions.facts(User.objects.get(pk=obj.pk), actions.USER_FACTS) if change else {}
         super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            sessions.end_sessions(obj)
         old, new = audit.changes(before, actions.facts(obj, actions.USER_FACTS))
         audit.record(actor(request), "changed" if change else "created", obj, before=old or None, after=new)
 

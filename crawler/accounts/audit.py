@@ -29,7 +29,7 @@ def record(
         user=actor.user,
         action=action,
         target_type=str(target._meta.verbose_name),
-        target_id=str(target.pk),
+        target_id="" if target.pk is None else str(target.pk),
         target_label=str(target)[:200],
         reason=reason,
         before=before,

@@ -1,7 +1,7 @@
-"""Rate limits: so many requests a minute for each token and class of endpoint.
+"""Rate limits: so many requests a minute for each token and class of endpoint, so many failed logins in a while.
 
-A minute begins with the first request. Counts live in Redis when it is set, else in the database, so
-they hold across server processes; when Redis is away the database counts.
+The time begins with the first request. Counts live in Redis when it is set, else in the database, so
+they hold across server processes and restarts; when Redis is away the database counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis, RedisError
 
+from crawler.accounts.models import RateWindow
 from crawler.foundation.clock import clock_of
 from crawler.foundation.config import Config
 from crawler.foundation.errors import RateLimited
@@ -26,14 +27,18 @@ log = logging.getLogger(__name__)
 WINDOW_SECONDS = 60
 JOBS, DATA, MONITORING = "jobs", "data", "monitoring"
 BOTS, LOGINS = "bots", "logins"
-FAILED_LOGINS = 100  # a minute and address
+FAILED_LOGINS = 100  # with a token, a minute and address
+# Failed logins with a password; who is counted by which, and why these numbers: adr/0017.
+LOGIN_PAIR, LOGIN_ADDRESS, LOGIN_ACCOUNT, LOGIN_DEVICE = "login-pair", "login-address", "login-account", "login-device"
+PASSWORD_LIMITS = {LOGIN_PAIR: 10, LOGIN_DEVICE: 10, LOGIN_ADDRESS: 50, LOGIN_ACCOUNT: 100}
+PASSWORD_WINDOWS = {LOGIN_PAIR: 900, LOGIN_DEVICE: 900, LOGIN_ADDRESS: 900, LOGIN_ACCOUNT: 3600}
 MONITORING_PATHS = ("/api/v1/processes", "/api/v1/frontier/stats")
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Where a subject stands in its minute."""
+    """Where a subject stands in its time."""
 
     endpoint_class: str
     limit: int
@@ -54,13 +59,14 @@ class Usage:
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
             "X-RateLimit-Reset": str(math.ceil(time.time() + self.seconds_left)),
-            "RateLimit-Policy": f'"{self.endpoint_class}";q={self.limit};w={WINDOW_SECONDS}',
+            "RateLimit-Policy": f'"{self.endpoint_class}";q={self.limit};w={window_of(self.endpoint_class)}',
             "RateLimit": f'"{self.endpoint_class}";r={self.remaining};t={left}',
         }
 
     def problem(self) -> RateLimited:
         wait = str(max(1, math.ceil(self.seconds_left)))
-        reason = f"more than {self.limit} {self.endpoint_class} requests in a minute; wait {wait} s"
+        what = "failed logins" if self.endpoint_class == LOGINS else f"{self.endpoint_class} requests"
+        reason = f"more than {self.limit} {what} in a minute; wait {wait} s"
         return RateLimited(reason=reason, headers={"Retry-After": wait})
 
 
@@ -78,7 +84,13 @@ def limit_of(name: str) -> int:
         MONITORING: config.rate_limit_monitoring,
         BOTS: config.rate_limit_bots,
         LOGINS: FAILED_LOGINS,
+        **PASSWORD_LIMITS,
     }[name]
+
+
+def window_of(name: str) -> int:
+    """In how many seconds the limit holds."""
+    return PASSWORD_WINDOWS.get(name, WINDOW_SECONDS)
 
 
 def count(subject: str, name: str) -> Usage | None:
@@ -88,6 +100,21 @@ def count(subject: str, name: str) -> Usage | None:
         return None
     used, seconds_left = _count(subject, name)
     return Usage(name, limit, used, seconds_left)
+
+
+def give_back(subject: str, name: str) -> None:
+    """As if the last one had not been counted."""
+    _count(subject, name, -1)
+
+
+def forget(subject: str, name: str) -> None:
+    """As if none had been counted, wherever it was."""
+    if url := settings.CRAWLSPACE.redis_url:
+        try:
+            redis_client(url).delete(redis_key(subject, name))
+        except RedisError as error:
+            log.warning("Redis cannot be reached; a count stays", extra={"error": str(error)})
+    RateWindow.objects.filter(subject=subject, endpoint_class=name).delete()
 
 
 def _count(subject: str, name: str, times: int = 1) -> tuple[int, float]:
@@ -107,10 +134,11 @@ class Tally:
     """
 
     REPORT_SECONDS = 5.0
-    MOST_SUBJECTS = 10_000
+    FEW_SUBJECTS = 10_000
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.tidy_at = self.FEW_SUBJECTS
         self.minutes: dict[tuple[str, str], Minute] = {}
 
     def count(self, subject: str, name: str) -> Usage | None:
@@ -137,8 +165,10 @@ class Tally:
 
     def _minute(self, subject: str, name: str) -> Minute:
         now = time.monotonic()
-        if len(self.minutes) > self.MOST_SUBJECTS:
+        if len(self.minutes) > self.tidy_at:
             self.minutes = {key: minute for key, minute in self.minutes.items() if minute.ends_at > now}
+            # Not again with the next request when all of them are new.
+            self.tidy_at = max(self.FEW_SUBJECTS, 2 * len(self.minutes))
         minute = self.minutes.get((subject, name))
         if minute is None or minute.ends_at <= now:
             minute = self.minutes[(subject, name)] = Minute(ends_at=now + WINDOW_SECONDS, reported_at=now)
@@ -168,7 +198,7 @@ COUNT_SQL = """
 
 def count_in_database(subject: str, name: str, times: int = 1) -> tuple[int, float]:
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_SQL.format(now=clock_of().epoch), [subject, name, times, WINDOW_SECONDS])
+        cursor.execute(COUNT_SQL.format(now=clock_of().epoch), [subject, name, times, window_of(name)])
         used, seconds_left = cursor.fetchone()
     return used, max(0.0, seconds_left)
 
@@ -181,8 +211,12 @@ return {used, redis.call('PTTL', KEYS[1])}
 
 
 def count_in_redis(client: Redis, subject: str, name: str, times: int = 1) -> tuple[int, float]:
-    used, milliseconds = client.eval(COUNT_LUA, 1, f"rate:{subject}:{name}", WINDOW_SECONDS * 1000, times)
+    used, milliseconds = client.eval(COUNT_LUA, 1, redis_key(subject, name), window_of(name) * 1000, times)
     return int(used), max(0, int(milliseconds)) / 1000
+
+
+def redis_key(subject: str, name: str) -> str:
+    return f"rate:{subject}:{name}"
 
 
 @lru_cache(maxsize=4)
@@ -191,7 +225,7 @@ def redis_client(url: str) -> Redis:
 
 
 def purge() -> int:
-    """Forget minutes that ended long ago."""
+    """Forget what ended long ago."""
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM accounts_ratewindow WHERE ends_at < {clock_of().epoch} - 3600", [])
         return int(cursor.rowcount)

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from crawler.accounts import idempotency, limits
+from crawler.accounts import guessing, idempotency, limits
 from crawler.bots import queries
 from crawler.bots.actions import expire_overdue
 from crawler.bots.answers import Credentials
@@ -56,12 +56,14 @@ def for_bots(work: Work) -> View:
         try:
             body = body_of(request)
             credentials = credentials_of(request, body)
+            if guessing.is_suspect(request):
+                queries.authenticated(credentials)
             usage = limits.TALLY.count(f"bot:{credentials.digest[:20]}", limits.BOTS)
             if usage and usage.exceeded:
                 raise usage.problem()
             response = _answer(request, Asked(credentials, body), work)
         except Unauthenticated as problem:
-            response = render(_throttled(request) or problem, Family.BOTS)
+            response = render(guessing.count_failure(request) or problem, Family.BOTS)
         except Problem as problem:
             response = render(problem, Family.BOTS)
         for name, value in (usage.headers() if usage else {}).items():
@@ -72,7 +74,6 @@ def for_bots(work: Work) -> View:
 
 
 def _answer(request: HttpRequest, asked: Asked, work: Work) -> HttpResponse:
-    _refuse_guessers(request, asked.credentials)
     key = request.headers.get(KEY)
     try:
         if key is None:
@@ -84,40 +85,14 @@ def _answer(request: HttpRequest, asked: Asked, work: Work) -> HttpResponse:
     finally:
         if asked.late:
             expire_overdue(asked.late)
-    remember_good(asked.credentials)
     return response
 
 
 def _rendered(work: Work, asked: Asked) -> HttpResponse:
-    """An error is an answer too, to be stored."""
+    """An error is an answer too, to be stored; only who is no longer known gets none."""
     try:
         return work(asked)
+    except Unauthenticated:
+        raise
     except Problem as problem:
         return render(problem, Family.BOTS)
-
-
-# Tokens that were right lately: a neighbour's failures must not keep them out.
-KNOWN_GOOD: dict[str, None] = {}
-MOST_KNOWN = 10_000
-
-
-def remember_good(credentials: Credentials) -> None:
-    if credentials.digest not in KNOWN_GOOD:
-        if len(KNOWN_GOOD) >= MOST_KNOWN:
-            KNOWN_GOOD.clear()
-        KNOWN_GOOD[credentials.digest] = None
-
-
-def _refuse_guessers(request: HttpRequest, credentials: Credentials) -> None:
-    if limits.TALLY.is_exceeded(_address(request), limits.LOGINS) and credentials.digest not in KNOWN_GOOD:
-        raise Unauthenticated
-
-
-def _throttled(request: HttpRequest) -> Problem | None:
-    """Counts the failure; the answer once there were too many of them."""
-    usage = limits.TALLY.count(_address(request), limits.LOGINS)
-    return usage.problem() if usage and usage.exceeded else None
-
-
-def _address(request: HttpRequest) -> str:
-    return f"address:{request.META.get('REMOTE_ADDR', '')}"

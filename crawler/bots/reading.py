@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.http import HttpRequest
 from pydantic import BaseModel, ValidationError
 
-from crawler.bots.answers import Credentials
+from crawler.bots.answers import Credentials, wrong_credentials
 from crawler.bots.exact import load_json
 from crawler.bots.tokens import digest
 from crawler.foundation.errors import InvalidInput, Unauthenticated
@@ -34,12 +34,17 @@ MESSAGES = {
     "too_long": "Ensure this field has no more than {max_length} elements.",
 }
 IN_THE_BODY = ("bot_id", "api_token")
+TOO_DEEP = "It is nested too deeply."
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
+    if encoding := request.headers.get("Content-Encoding", "").strip():
+        raise refused({"body": [f"Send plain JSON; Content-Encoding {encoding[:40]} is not supported."]})
     try:
         body = load_json(request.body)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise refused({"body": [f"JSON parse error - {TOO_DEEP}"]}) from None
+    except ValueError as error:
         raise refused({"body": [f"JSON parse error - {error}"]}) from None
     if not isinstance(body, dict):
         raise refused({"body": [f"Expected a JSON object, not {type(body).__name__}."]})
@@ -55,9 +60,14 @@ def credentials_of(request: HttpRequest, body: dict[str, Any]) -> Credentials:
     elif not bot_id or not token:
         missing = [name for name in IN_THE_BODY if not body.get(name)]
         raise Unauthenticated("Credentials are required", fields={name: [REQUIRED] for name in missing})
-    if not isinstance(token, str) or not isinstance(bot_id, str | None):
-        raise Unauthenticated("Unknown bot_id or wrong api_token")
+    if not isinstance(token, str) or not (bot_id is None or can_be_bot_id(bot_id)):
+        raise wrong_credentials()
     return Credentials(bot_id or None, digest(token))
+
+
+def can_be_bot_id(value: Any) -> bool:
+    """Whether a database may be asked for it: no half characters, no null."""
+    return isinstance(value, str) and value.isprintable()
 
 
 def checked(shape: type[Shape], body: dict[str, Any]) -> Shape:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
+from itertools import chain
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -15,6 +18,9 @@ from crawler.bots.currencies import CURRENCIES
 from crawler.bots.exact import PRICE_DIGITS, PRICE_PLACES, ExactFloat
 
 MOST_JOBS_IN_A_REQUEST = 500
+LARGEST_FENCE = 2**31 - 1
+DEEPEST = 100  # levels of parsed_data
+MILLIONTH, WIDE = Decimal(1).scaleb(-PRICE_PLACES), Context(prec=PRICE_DIGITS + 1)
 LONGEST_WAIT_SECONDS = 30
 
 
@@ -22,16 +28,22 @@ def wrong(message: str) -> PydanticCustomError:
     return PydanticCustomError("wrong", "{message}", {"message": message})
 
 
+# Python would also take 1_000 and other scripts' digits.
+NUMERIC = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+LONGEST_NUMBER = 400
+
+
 def exact_price(value: Any) -> Decimal:
     """A JSON number or a numeric string, digit by digit."""
     if isinstance(value, bool) or not isinstance(value, int | str | ExactFloat):
         raise wrong("A valid number is required.")
-    try:
-        price = Decimal(value.text if isinstance(value, ExactFloat) else value)
-    except (InvalidOperation, ValueError):
-        raise wrong("A valid number is required.") from None
-    if not price.is_finite():
+    text = value.text if isinstance(value, ExactFloat) else str(value).strip()
+    if len(text) > LONGEST_NUMBER or not NUMERIC.fullmatch(text):
         raise wrong("A valid number is required.")
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        raise wrong("A valid number is required.") from None
     return within_digits(price)
 
 
@@ -40,7 +52,7 @@ def within_digits(price: Decimal) -> Decimal:
         raise wrong("Ensure this value is greater than or equal to 0.00.")
     if price.adjusted() >= PRICE_DIGITS - PRICE_PLACES:
         raise wrong("Decimal value too large.")
-    if -int(price.normalize().as_tuple().exponent) > PRICE_PLACES:
+    if price != price.quantize(MILLIONTH, context=WIDE):
         raise wrong(f"Ensure that there are no more than {PRICE_PLACES} decimal places.")
     return abs(price)  # -0 is 0
 
@@ -64,21 +76,40 @@ def storable(value: str) -> str:
     return value
 
 
+def as_fence(value: int) -> int:
+    if not 0 <= value <= LARGEST_FENCE:
+        raise wrong(f"Ensure this value is between 0 and {LARGEST_FENCE}.")
+    return value
+
+
 def as_json(value: Any) -> str:
     if not isinstance(value, dict):
         raise wrong(f'Expected a dictionary of items but got type "{type(value).__name__}".')
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if "\\u0000" in text and "\0" in _strings(value):
-        raise wrong("Null characters are not allowed.")
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise wrong("A number in it is too large.") from None
+    if "\\u0000" in text or text.count("[") + text.count("{") > DEEPEST:
+        _walk(value)
     return storable(text)
 
 
-def _strings(value: Any) -> str:
+def _walk(value: Any) -> None:
+    """Level by level, as whoever sends it decides how deep it is."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        if any(isinstance(one, str) and "\0" in one for one in level):
+            raise wrong("Null characters are not allowed.")
+        level = [part for one in level for part in _parts(one)]
+        if not level:
+            return
+    raise wrong(f"It is nested more than {DEEPEST} levels deep.")
+
+
+def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
-        return "".join(_strings(part) for pair in value.items() for part in pair)
-    if isinstance(value, list):
-        return "".join(_strings(part) for part in value)
-    return value if isinstance(value, str) else ""
+        return chain(value.keys(), value.values())
+    return value if isinstance(value, list) else ()
 
 
 Text = Annotated[str, AfterValidator(storable)]
@@ -86,6 +117,7 @@ BotId = Annotated[str, Field(max_length=100), AfterValidator(storable)]
 PartOfName = Annotated[str, Field(max_length=255), AfterValidator(storable)]
 Price = Annotated[Decimal, BeforeValidator(exact_price, json_schema_input_type=float | str)]
 Currency = Annotated[str, AfterValidator(known_currency)]
+Fence = Annotated[StrictInt, AfterValidator(as_fence)]
 ParsedData = Annotated[str, BeforeValidator(as_json, json_schema_input_type=dict[str, Any])]
 JobIds = Annotated[list[UUID], Field(min_length=1, max_length=MOST_JOBS_IN_A_REQUEST)]
 
@@ -110,7 +142,7 @@ class ResultIn(BaseModel):
 
     job_id: UUID
     success: StrictBool
-    fence: StrictInt | None = None
+    fence: Fence | None = None
     price: Price | None = None
     currency: Currency | None = None
     title: Text | None = None

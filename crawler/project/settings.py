@@ -3,6 +3,7 @@
 from crawler.foundation import logs
 from crawler.foundation.config import ensure_secret_key, load
 from crawler.project.databases import django_database
+from crawler.project.proxies import origin_of
 
 CRAWLSPACE = load()
 
@@ -14,6 +15,7 @@ WSGI_APPLICATION = "crawler.project.wsgi.application"
 
 INSTALLED_APPS = [
     "unfold",
+    "unfold.contrib.filters",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -30,7 +32,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "crawler.project.proxies.BehindProxies",
     "crawler.project.middleware.RequestContext",
+    "crawler.project.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crawler.project.middleware.ApiEnvelope",
@@ -40,6 +44,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "crawler.accounts.middleware.LoginGate",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -62,6 +67,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LOGGING = logs.configuration(CRAWLSPACE.log_level)
 
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["crawler.accounts.logins.PasswordLogin"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -71,14 +77,18 @@ LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/dashboard/"
 LOGOUT_REDIRECT_URL = "/login/"
 
-# Cookies are only sent over TLS where people reach us over TLS.
+# Cookies are only sent over TLS where people reach us over TLS. A browser takes a __Host- cookie from this host alone.
 BEHIND_TLS = CRAWLSPACE.public_url.startswith("https://")
+COOKIE_PREFIX = "__Host-" if BEHIND_TLS else ""
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_NAME = "crawlspace_session"
-CSRF_COOKIE_NAME = "crawlspace_csrf"
-CSRF_TRUSTED_ORIGINS = [CRAWLSPACE.public_url] if BEHIND_TLS else []
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}crawlspace_session"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}crawlspace_csrf"
+DEVICE_COOKIE_NAME = f"{COOKIE_PREFIX}crawlspace_device"
+# A working day, counted from the login.
+SESSION_COOKIE_AGE = 12 * 3600
+CSRF_TRUSTED_ORIGINS = [origin_of(CRAWLSPACE.public_url)] if BEHIND_TLS else []
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

@@ -31,6 +31,7 @@ class Config:
     port: int
     allowed_hosts: tuple[str, ...]
     public_url: str
+    trusted_proxies: tuple[Network, ...]
     admin_path: str
     server_threads: int
     server_processes: int

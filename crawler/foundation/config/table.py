@@ -36,6 +36,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("PORT", parsers.whole_number(1, 65535), "8005", "port the server listens on"),
     Setting("ALLOWED_HOSTS", parsers.hosts, "localhost,127.0.0.1,[::1]", "host names the server answers to"),
     Setting("PUBLIC_URL", parsers.public_url, "", "address people use, when it differs from BIND_ADDRESS and PORT"),
+    Setting("TRUSTED_PROXIES", parsers.networks, "", "proxies (CIDR) whose X-Forwarded-For and -Proto are believed"),
     Setting("ADMIN_PATH", parsers.url_path, "/admin/secure-admin-2025/", "path of the admin pages"),
     Setting("SERVER_THREADS", parsers.whole_number(1, 256), "8", "requests one server process works on at once"),
     Setting("SERVER_PROCESSES", parsers.whole_number(1, 64), "1", "server processes"),
