@@ -6,7 +6,6 @@ import os
 import random
 import resource
 import signal
-import tempfile
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.faults.crawl_checks import assert_archive_whole, assert_nothing_lost_or_twice
 from tests.faults.crawl_processes import CrawlProcesses
 from tests.faults.engine_site import CAME, LoopbackSite, Web
+from tests.faults.own_postgres import OwnPostgres
 from tests.faults.platform import PATIENCE_SECONDS
-from tests.services.servers import Services, unprivileged_login
 
 MEGABYTE = 1024 * 1024
 PAGES = 80
@@ -120,26 +119,6 @@ def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
         let_files_have(pids[0], resource.RLIM_INFINITY)
         assert crawl.wait(pids[0]) == 0, crawl.log
         assert_whole(crawl, web)
-
-
-class OwnPostgres:
-    """A server of this test's own, as the others' must not be stopped."""
-
-    def __init__(self) -> None:
-        self.services = Services()
-        self.services.folder = Path(tempfile.mkdtemp(prefix="crawlspace-restart-"))
-        self.services.folder.chmod(0o755)
-        self.services.start_postgres(self.services.folder / "postgres")
-
-    def stop(self) -> None:
-        process = self.services.processes.pop()
-        self.command = process.args
-        process.send_signal(signal.SIGINT)  # sessions are cut off
-        process.wait(PATIENCE_SECONDS)
-
-    def start(self) -> None:
-        assert isinstance(self.command, list)
-        self.services.spawn("PostgreSQL", self.command, self.services.postgres_port, unprivileged_login())
 
 
 @pytest.fixture

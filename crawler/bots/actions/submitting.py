@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,44 +17,71 @@ from crawler.foundation.ids import new_id
 
 FINISH = {"postgresql": finish_postgresql.finish, "sqlite": finish_sqlite.finish}
 Outcome = Finished | Problem
+Locks = Mapping[UUID, queries.Lock]
 
 
 def submit_results(credentials: Credentials, submissions: Sequence[Submission]) -> list[Outcome]:
     """One outcome for each submission, in order: what became of the job, or why nothing did.
 
     Nothing is written for a job that is not locked by this bot, whose fence is another, or whose lock ran out. What
-    was written is safe when this returns, `raw_html` included. A job named twice is finished by the first. A lock that
-    ran out stays for the caller to end (`expire_overdue`), as an error changes nothing here.
+    was written is safe when this returns, `raw_html` included. A job named twice is finished by the first that shows no
+    wrong fence. A lock that ran out stays for the caller to end (`expire_overdue`), as an error changes nothing here.
     """
-    paths = _archive(credentials, submissions)
-    first = {one.job_id: one for one in reversed(submissions)}
-    finished = _finish(credentials, [_row(one, paths.get(one.job_id)) for one in first.values()])
-    reasons = _reasons(finished.bot_id, [one for one in first.values() if one.job_id not in finished.by_job])
-    if any(one.status == JobState.PENDING for one in finished.by_job.values()):
+    first = {one.job_id: number for number, one in reversed(list(enumerate(submissions)))}
+    done = _finish(credentials, submissions, first.values())
+    refused = [one.job_id for one in submissions if one.job_id not in done.by_job]
+    locks = queries.locks_of(refused) if refused else {}
+    if others := _with_the_right_fence(done.bot_id, submissions, locks, first):
+        done.add(_finish(credentials, submissions, others))
+    if any(one.status == JobState.PENDING for one in done.by_job.values()):
         waiting.wake()
-    return [
-        finished.of(one.job_id) or reasons[one.job_id]
-        if one is first[one.job_id]
-        else answers.job_not_locked(one.job_id, "finished")
-        for one in submissions
-    ]
+    return [done.outcome(number, one, locks) for number, one in enumerate(submissions)]
+
+
+def _with_the_right_fence(
+    bot_id: str, submissions: Sequence[Submission], locks: Locks, first: Mapping[UUID, int]
+) -> list[int]:
+    """Of jobs whose first answer had a wrong fence, the first that has not."""
+    found: dict[UUID, int] = {}
+    for number, one in enumerate(submissions):
+        lock, tried = locks.get(one.job_id), submissions[first[one.job_id]].fence
+        mine = lock is not None and lock.locked_by == bot_id
+        if lock and mine and tried not in (None, lock.fence) and one.fence in (None, lock.fence):
+            found.setdefault(one.job_id, number)
+    return list(found.values())
 
 
 class _Done:
-    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+    """What was finished, and by which of the submissions."""
+
+    def __init__(self, rows: list[tuple[Any, ...]], numbers: Mapping[UUID, int]) -> None:
         if not rows:
             raise wrong_credentials()
         self.bot_id, enabled = rows[0][:2]
         if not enabled:
             raise bot_disabled(self.bot_id)
         self.by_job = {row[2]: Finished(*row[2:]) for row in rows if row[2] is not None}
+        self.by_number = {numbers[job_id]: one for job_id, one in self.by_job.items()}
 
-    def of(self, job_id: UUID) -> Finished | None:
-        return self.by_job.get(job_id)
+    def add(self, more: _Done) -> None:
+        self.by_job |= more.by_job
+        self.by_number |= more.by_number
+
+    def outcome(self, number: int, one: Submission, locks: Locks) -> Outcome:
+        if number in self.by_number:
+            return self.by_number[number]
+        lock = locks.get(one.job_id)
+        if one.job_id in self.by_job and (lock is None or one.fence in (None, lock.fence)):
+            return answers.job_not_locked(one.job_id, self.by_job[one.job_id].status)
+        return _reason(self.bot_id, one, lock)
 
 
-def _finish(credentials: Credentials, rows: list[tuple[Any, ...]]) -> _Done:
-    return _Done(FINISH[connection.vendor](credentials.bot_id, credentials.digest, rows))
+def _finish(credentials: Credentials, submissions: Sequence[Submission], numbers: Iterable[int]) -> _Done:
+    """These of the submissions, of different jobs."""
+    chosen = {submissions[number].job_id: number for number in numbers}
+    paths = _archive(credentials, [submissions[number] for number in chosen.values()])
+    rows = [_row(submissions[number], paths.get(job_id)) for job_id, number in chosen.items()]
+    return _Done(FINISH[connection.vendor](credentials.bot_id, credentials.digest, rows), chosen)
 
 
 def _row(one: Submission, storage_path: str | None) -> tuple[Any, ...]:
@@ -72,15 +99,8 @@ def _archive(credentials: Credentials, submissions: Sequence[Submission]) -> Map
     return html.keep(bot_id, {job_id: (url, pages[job_id]) for job_id, url in urls.items()})
 
 
-def _reasons(bot_id: str, refused: Sequence[Submission]) -> dict[UUID, Problem]:
-    """Why nothing was done."""
-    if not refused:
-        return {}
-    locks = queries.locks_of([one.job_id for one in refused])
-    return {one.job_id: _reason(bot_id, one, locks.get(one.job_id)) for one in refused}
-
-
 def _reason(bot_id: str, one: Submission, lock: queries.Lock | None) -> Problem:
+    """Why nothing was done."""
     if lock is None:
         return answers.job_not_found(one.job_id)
     if lock.status == JobState.EXPIRED and lock.last_locked_by == bot_id:
