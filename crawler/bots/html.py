@@ -17,8 +17,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from crawler.archive import Archive, ArchiveUnavailable, Capture, open_archive
-from crawler.foundation.errors import Unavailable
+from crawler.archive import Archive, ArchiveUnavailable, Capture, RecordUnreadable, open_archive, read
+from crawler.foundation.errors import NotFound, Unavailable
 
 MOST_AT_ONCE = 256
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
@@ -39,6 +39,19 @@ def keep(bot_id: str, pages: Mapping[UUID, tuple[str, str]]) -> dict[UUID, str]:
     except ArchiveUnavailable as error:
         raise Unavailable(f"raw_html cannot be stored now: {error}", headers={"Retry-After": "5"}) from error
     return dict(zip(pages, places, strict=True))
+
+
+def kept_page(storage_path: str | None) -> str:
+    """The page that lies there. Raises NotFound, Unavailable, each with the reason."""
+    if not storage_path:
+        raise NotFound("No raw_html was sent with this result")
+    try:
+        record = read(settings.CRAWLSPACE.archive_url, storage_path)
+    except RecordUnreadable as error:
+        raise NotFound(f"The page cannot be read from the archive: {error}") from error
+    except ArchiveUnavailable as error:
+        raise Unavailable(f"The archive cannot be reached now: {error}") from error
+    return record.body.decode("utf-8", "replace")
 
 
 def _capture(bot_id: str, job_id: UUID, url: str, text: str) -> Capture:

@@ -41,7 +41,7 @@ MIDDLEWARE = [
     "crawler.accounts.middleware.ApiGate",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
+    "crawler.project.middleware.PagesCsrf",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "crawler.accounts.middleware.LoginGate",
@@ -88,6 +88,7 @@ CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}crawlspace_csrf"
 DEVICE_COOKIE_NAME = f"{COOKIE_PREFIX}crawlspace_device"
 # A working day, counted from the login.
 SESSION_COOKIE_AGE = 12 * 3600
+CSRF_FAILURE_VIEW = "crawler.project.failures.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [origin_of(CRAWLSPACE.public_url)] if BEHIND_TLS else []
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -113,6 +114,7 @@ UNFOLD = {
     "SITE_URL": "/dashboard/",
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
+    "SIDEBAR": {"show_all_applications": True, "navigation": "crawler.project.sidebar.navigation"},
     "COLORS": {
         "primary": {
             "50": "236 253 245", "100": "209 250 229", "200": "167 243 208", "300": "110 231 183",

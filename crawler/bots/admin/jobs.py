@@ -1,0 +1,218 @@
+"""Jobs: who has them, until when, and the ways out when one is stuck."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import QuerySet
+from django.forms import IntegerField, ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.enums import ActionVariant
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
+
+from crawler.accounts.admin import actor
+from crawler.bots import actions, admin_queries
+from crawler.bots.actions.jobs import CHANGEABLE, LONGEST_LOCK_SECONDS, UNFINISHED
+from crawler.bots.admin.decorated import button, column
+from crawler.bots.admin.filters import BotFilter, CreatedFilter, DomainFilter, PolicyFilter, PriorityFilter, StateFilter
+from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
+from crawler.bots.admin.pages import OperatorPages, attempt, attempt_many, confirmed, row_or_404, shown_time
+from crawler.bots.models import CrawlJob
+from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
+from crawler.bots.states import JobState
+
+COLOURS = {
+    JobState.PENDING: "info",
+    JobState.LOCKED: "warning",
+    JobState.DONE: "success",
+    JobState.FAILED: "danger",
+    JobState.EXPIRED: "danger",
+}
+
+
+class JobChangeList(LargeChangeList):
+    def get_results(self, request: HttpRequest) -> None:
+        """With the URLs of the whole page from one query."""
+        super().get_results(request)
+        urls = admin_queries.urls_by_hash(job.product_url_hash for job in self.result_list)
+        for job in self.result_list:
+            job.shown_url = urls.get(job.product_url_hash, "(removed)")
+
+
+class JobForm(ModelForm):  # type: ignore[type-arg]
+    lock_ttl_seconds = IntegerField(
+        widget=UnfoldAdminIntegerFieldWidget,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_LOCK_SECONDS)],
+        help_text="How long a lock lasts. A lock that stands ends this long after it began.",
+    )
+    priority = IntegerField(
+        widget=UnfoldAdminIntegerFieldWidget,
+        validators=[MinValueValidator(LOWEST_PRIORITY), MaxValueValidator(HIGHEST_PRIORITY)],
+        help_text="1 to 20, highest first.",
+    )
+
+
+@admin.register(CrawlJob)
+class JobAdmin(OperatorPages, LargeTableAdmin):
+    form = JobForm
+    list_display = (
+        "address", "state", "priority", "policy_name", "holder", "locked_until", "attempts", "created_at", "error",
+    )  # fmt: skip
+    list_filter = (StateFilter, DomainFilter, ("policy", PolicyFilter), BotFilter, PriorityFilter, CreatedFilter)
+    list_select_related = ("policy",)
+    search_fields = ("id",)  # see get_search_results
+    search_help_text = "URL or its beginning, hash, job id, bot id or domain"
+    ordering = ("-id",)
+    actions = ("reset_jobs", "fail_jobs", "extend_locks")
+    actions_detail = ("reset_this", "fail_this", "extend_this")
+    readonly_fields = (
+        "id", "url", "state", "policy_link", "next_due", "attempts", "last_error", "created_at", "finished_at",
+        "locked_by", "locked_at", "locked_until", "last_locked_by", "fence",
+    )  # fmt: skip
+    fieldsets = (
+        (None, {"fields": ("url", "state", "policy_link", "next_due", *CHANGEABLE)}),
+        ("Lock", {"fields": ("locked_by", "locked_at", "locked_until", "last_locked_by", "fence")}),
+        ("History", {"fields": ("attempts", "last_error", "created_at", "finished_at", "id")}),
+    )
+    change_form_outer_after_template = "admin/bots/job_history.html"
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[LargeChangeList]:
+        return JobChangeList
+
+    def ordering_of_many(self, request: HttpRequest) -> tuple[str, ...]:
+        """Pending jobs in the order in which bots get them, the others newest first."""
+        return ("-priority", "created_at") if request.GET.get("status") == JobState.PENDING else ("-id",)
+
+    def get_search_results(
+        self, request: HttpRequest, rows: QuerySet[CrawlJob], text: str
+    ) -> tuple[QuerySet[CrawlJob], bool]:
+        return (admin_queries.jobs_like(rows, text) if text.strip() else rows), False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CrawlJob | None = None) -> tuple[str, ...]:
+        """What is over is not changed any more."""
+        is_over = obj is not None and obj.status not in UNFINISHED
+        return (*self.readonly_fields, *CHANGEABLE) if is_over else self.readonly_fields
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        job = self.get_object(request, object_id)
+        history = admin_queries.history_of_job(job) if job else {}
+        answer: HttpResponse = super().change_view(request, object_id, form_url, {**(extra_context or {}), **history})
+        return answer
+
+    @column(description="URL", header=True)
+    def address(self, job: CrawlJob) -> list[str]:
+        return [_shortened(job.shown_url), str(job.pk)]  # type: ignore[attr-defined]
+
+    @column(description="state", ordering="status", label={state.value: colour for state, colour in COLOURS.items()})
+    def state(self, job: CrawlJob) -> str:
+        return job.status
+
+    @admin.display(description="policy")
+    def policy_name(self, job: CrawlJob) -> str:
+        return job.policy.name if job.policy else "–"
+
+    @admin.display(description="bot")
+    def holder(self, job: CrawlJob) -> str:
+        return job.locked_by or job.last_locked_by or "–"
+
+    @admin.display(description="failed attempts")
+    def attempts(self, job: CrawlJob) -> str:
+        return f"{job.retry_count} of {job.max_retries}"
+
+    @admin.display(description="last error")
+    def error(self, job: CrawlJob) -> str:
+        return job.last_error if len(job.last_error) <= 60 else f"{job.last_error[:59]}…"
+
+    @admin.display(description="URL")
+    def url(self, job: CrawlJob) -> str:
+        product = admin_queries.product_of(job.product_url_hash)
+        if product is None:
+            return f"{job.product_url_hash} (removed)"
+        return _link("producturl", product.pk, product.url)
+
+    @admin.display(description="policy")
+    def policy_link(self, job: CrawlJob) -> str:
+        return _link("crawlpolicy", job.policy_id, str(job.policy)) if job.policy else "None any more"
+
+    @admin.display(description="URL next due")
+    def next_due(self, job: CrawlJob) -> str:
+        product = admin_queries.product_of(job.product_url_hash)
+        due = product.next_due_at if product else None
+        return shown_time(due) if due else "Not before a job of it is over"
+
+    def save_model(self, request: HttpRequest, obj: CrawlJob, form: ModelForm[CrawlJob], change: bool) -> None:
+        values = {name: form.cleaned_data[name] for name in CHANGEABLE if name in form.cleaned_data}
+        if values:
+            actions.change_job(actor(request), obj, values)
+
+    @admin.action(description="Reset to pending", permissions=["operate"])
+    def reset_jobs(self, request: HttpRequest, rows: QuerySet[CrawlJob]) -> None:
+        by = actor(request)
+        attempt_many(request, rows, lambda job: actions.reset_job(by, job), "job(s) are pending again")
+
+    @admin.action(description="Force to fail", permissions=["operate"])
+    def fail_jobs(self, request: HttpRequest, rows: QuerySet[CrawlJob]) -> None:
+        by = actor(request)
+        attempt_many(request, rows, lambda job: actions.force_fail_job(by, job), "job(s) have failed for good")
+
+    @admin.action(description="Extend the lock by its whole time", permissions=["operate"])
+    def extend_locks(self, request: HttpRequest, rows: QuerySet[CrawlJob]) -> None:
+        by = actor(request)
+        attempt_many(request, rows, lambda job: actions.extend_lock(by, job, job.lock_ttl_seconds), "lock(s) extended")
+
+    @button(description="Reset to pending", permissions=["operate"], icon="restart_alt")
+    def reset_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        job = row_or_404(self, request, object_id)
+        question = (
+            "It is pending again, with all its attempts. A bot that still works on it is refused when it submits."
+        )
+        if asked := confirmed(self, request, job, question, "Reset to pending"):
+            return asked
+        return attempt(self, request, job, lambda: _now(actions.reset_job(actor(request), job)))
+
+    @button(description="Force to fail", permissions=["operate"], variant=ActionVariant.DANGER, icon="block")
+    def fail_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        job = row_or_404(self, request, object_id)
+        question = "It has failed for good; its URL is due again after the policy's backoff."
+        if asked := confirmed(self, request, job, question, "Force to fail"):
+            return asked
+        return attempt(self, request, job, lambda: _now(actions.force_fail_job(actor(request), job)))
+
+    @button(description="Extend lock", permissions=["operate"], icon="more_time")
+    def extend_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        job = row_or_404(self, request, object_id)
+        question = f"The bot has {job.lock_ttl_seconds:,} seconds more."
+        if asked := confirmed(self, request, job, question, "Extend lock"):
+            return asked
+        by, seconds = actor(request), job.lock_ttl_seconds
+        return attempt(
+            self, request, job, lambda: f"Locked until {actions.extend_lock(by, job, seconds).locked_until}."
+        )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # the scheduler makes them; to have one now, make its product due
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+def _now(job: CrawlJob) -> str:
+    return f"The job is {job.status} now."
+
+
+def _until(job: CrawlJob) -> str:
+    return f"Locked until {shown_time(job.locked_until)}."
+
+
+def _link(model: str, key: Any, text: str) -> str:
+    return format_html('<a class="bots-link" href="{}">{}</a>', reverse(f"admin:bots_{model}_change", args=[key]), text)
+
+
+def _shortened(url: str, most: int = 70) -> str:
+    return url if len(url) <= most else f"{url[: most - 1]}…"
