@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from crawler.cli import config, crawl, explain, migrate, scheduler, serve, token, up, user, version, worker
+from crawler.cli import bot, config, crawl, explain, migrate, scheduler, serve, token, up, user, version, worker
 from crawler.cli.problems import explained
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("scheduler")(scheduler.scheduler)
 app.command("worker")(worker.worker)
 app.command("migrate")(migrate.migrate)
 app.command("config")(config.config)
+app.add_typer(bot.app, name="bot")
 app.add_typer(token.app, name="token")
 app.add_typer(user.app, name="user")
 app.command("version")(version.version)
