@@ -56,7 +56,7 @@ def wait_for_jobs(asked: Asked, wanted: PullIn, seconds: float) -> Pull:
                     connection.close()  # back to the pool while we wait
                 WAITING.until_woken(left)
             got = actions.pull_jobs(asked.credentials, wanted.max_jobs, wanted.domain)
-            if got.jobs or not admitted or time.monotonic() >= ends_at:
+            if got.jobs or not admitted or WAITING.is_over or time.monotonic() >= ends_at:
                 return got
 
 

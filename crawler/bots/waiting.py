@@ -28,12 +28,13 @@ class Waiting:
         self.waiters = 0
         self.round = 0
         self.looking = False
+        self.is_over = False
 
     @contextmanager
     def place(self) -> Iterator[bool]:
         """True when there is room to wait."""
         with self.changed:
-            admitted = self.waiters < max(1, settings.CRAWLSPACE.server_threads // 2)
+            admitted = not self.is_over and self.waiters < max(1, settings.CRAWLSPACE.server_threads // 2)
             self.waiters += admitted
         try:
             yield admitted
@@ -55,6 +56,12 @@ class Waiting:
         with self.changed:
             self.round += 1
             self.changed.notify_all()
+
+    def end(self) -> None:
+        """The server stops: whoever waits is answered now, and nobody waits any more."""
+        with self.changed:
+            self.is_over = True
+        self.wake()
 
     def _look(self) -> None:
         try:

@@ -1,5 +1,5 @@
-"""Run as a program beside the server: `prepare` makes bots and products; `meddle` is a second scheduler in a hurry and
-a person who resets, gives up and extends jobs, until its standard input ends."""
+"""Run as a program beside the server: `prepare` makes bots and products, `bots` only bots; `meddle` is a second
+scheduler in a hurry and a person who resets, gives up and extends jobs, until its standard input ends."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ MEDDLING = (("expired", "reset", 12), ("locked", "extend", 1), ("locked", "reset
 GIVEN_UP = "given up by a person"
 
 
-def prepare(count: int) -> None:
+def make_bots(count: int) -> None:
     """Prints each bot's token."""
     from crawler.accounts.actors import SYSTEM
+    from crawler.bots import actions
+
+    print(json.dumps({f"bot{n}": actions.create_bot(SYSTEM, f"bot{n}")[1] for n in range(count)}))
+
+
+def prepare(count: int) -> None:
     from crawler.bots import actions
     from crawler.bots.models import CrawlPolicy
     from crawler.domains.models import Domain
@@ -35,7 +41,7 @@ def prepare(count: int) -> None:
         domain = Domain.objects.create(name=name, crawl_delay_ms=delay_ms)
         CrawlPolicy.objects.create(domain=domain, name="fault", frequency_hours=1, **fields)
         actions.add_product_urls(f"https://{name}/{number}" for number in range(urls))
-    print(json.dumps({f"bot{n}": actions.create_bot(SYSTEM, f"bot{n}")[1] for n in range(count)}))
+    make_bots(count)
 
 
 def meddle(seed: str) -> None:
@@ -99,4 +105,6 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    {"prepare": lambda value: prepare(int(value)), "meddle": meddle}[sys.argv[1]](sys.argv[2])
+    {"bots": lambda value: make_bots(int(value)), "prepare": lambda value: prepare(int(value)), "meddle": meddle}[
+        sys.argv[1]
+    ](sys.argv[2])
