@@ -114,6 +114,7 @@ UNFOLD = {
     "SITE_URL": "/dashboard/",
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
+    "STYLES": ["crawler.project.sidebar.stylesheet"],
     "SIDEBAR": {"show_all_applications": True, "navigation": "crawler.project.sidebar.navigation"},
     "COLORS": {
         "primary": {

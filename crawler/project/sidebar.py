@@ -1,10 +1,11 @@
-"""The admin pages' menu. Pages that are not named here are found under "all applications"."""
+"""The admin pages' menu and style. Pages that are not named here are found under "all applications"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.urls import reverse
 
 # Group, and its pages: title, icon, model.
@@ -35,6 +36,11 @@ GROUPS = (
         ),
     ),
 )
+
+
+def stylesheet(request: HttpRequest) -> str:
+    """What the theme has no classes for."""
+    return static("bots/admin.css")
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from crawler.bots import actions, admin_queries
 from crawler.bots.admin.decorated import button
 from crawler.bots.admin.filters import EnabledFilter
 from crawler.bots.admin.pages import OperatorPages, attempt_many, confirmed, page, row_or_404
+from crawler.bots.admin.showing import time_column
 from crawler.bots.models import BotConfig
 
 CHANGEABLE = ("description", "enabled", "max_jobs_per_pull")
@@ -35,7 +36,8 @@ class BotChangeList(ChangeList):  # type: ignore[misc]
 @admin.register(BotConfig)
 class BotAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
     list_display = (
-        "bot_id", "is_enabled", "last_seen_at", "locked_now", "done_lately", "failed_lately", "max_jobs_per_pull",
+        "bot_id", "is_enabled", time_column("last_seen_at", "last seen"), "locked_now", "done_lately",
+        "failed_lately", "max_jobs_per_pull",
     )  # fmt: skip
     list_filter = (EnabledFilter,)
     list_filter_submit = True

@@ -9,8 +9,6 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import QuerySet
 from django.forms import IntegerField, ModelForm
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.html import format_html
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
@@ -20,7 +18,8 @@ from crawler.bots.actions.jobs import CHANGEABLE, LONGEST_LOCK_SECONDS, UNFINISH
 from crawler.bots.admin.decorated import button, column
 from crawler.bots.admin.filters import BotFilter, CreatedFilter, DomainFilter, PolicyFilter, PriorityFilter, StateFilter
 from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
-from crawler.bots.admin.pages import OperatorPages, attempt, attempt_many, confirmed, row_or_404, shown_time
+from crawler.bots.admin.pages import OperatorPages, attempt, attempt_many, confirmed, row_or_404
+from crawler.bots.admin.showing import linked, shortened, shown_time, time_column, unbroken
 from crawler.bots.models import CrawlJob
 from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from crawler.bots.states import JobState
@@ -60,7 +59,8 @@ class JobForm(ModelForm):  # type: ignore[type-arg]
 class JobAdmin(OperatorPages, LargeTableAdmin):
     form = JobForm
     list_display = (
-        "address", "state", "priority", "policy_name", "holder", "locked_until", "attempts", "created_at", "error",
+        "address", "state", "priority", "policy_name", "holder",
+        time_column("locked_until", "locked until"), "attempts", time_column("created_at", "created"), "error",
     )  # fmt: skip
     list_filter = (StateFilter, DomainFilter, ("policy", PolicyFilter), BotFilter, PriorityFilter, CreatedFilter)
     list_select_related = ("policy",)
@@ -107,7 +107,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @column(description="URL", header=True)
     def address(self, job: CrawlJob) -> list[str]:
-        return [_shortened(job.shown_url), str(job.pk)]  # type: ignore[attr-defined]
+        return [shortened(job.shown_url, 70), str(job.pk)]  # type: ignore[attr-defined]
 
     @column(description="state", ordering="status", label={state.value: colour for state, colour in COLOURS.items()})
     def state(self, job: CrawlJob) -> str:
@@ -119,7 +119,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="bot")
     def holder(self, job: CrawlJob) -> str:
-        return job.locked_by or job.last_locked_by or "–"
+        return unbroken(job.locked_by or job.last_locked_by or "–")
 
     @admin.display(description="failed attempts")
     def attempts(self, job: CrawlJob) -> str:
@@ -127,18 +127,18 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="last error")
     def error(self, job: CrawlJob) -> str:
-        return job.last_error if len(job.last_error) <= 60 else f"{job.last_error[:59]}…"
+        return shortened(job.last_error, 60)
 
     @admin.display(description="URL")
     def url(self, job: CrawlJob) -> str:
         product = admin_queries.product_of(job.product_url_hash)
         if product is None:
             return f"{job.product_url_hash} (removed)"
-        return _link("producturl", product.pk, product.url)
+        return linked("producturl", product.pk, product.url)
 
     @admin.display(description="policy")
     def policy_link(self, job: CrawlJob) -> str:
-        return _link("crawlpolicy", job.policy_id, str(job.policy)) if job.policy else "None any more"
+        return linked("crawlpolicy", job.policy_id, str(job.policy)) if job.policy else "None any more"
 
     @admin.display(description="URL next due")
     def next_due(self, job: CrawlJob) -> str:
@@ -208,11 +208,3 @@ def _now(job: CrawlJob) -> str:
 
 def _until(job: CrawlJob) -> str:
     return f"Locked until {shown_time(job.locked_until)}."
-
-
-def _link(model: str, key: Any, text: str) -> str:
-    return format_html('<a class="bots-link" href="{}">{}</a>', reverse(f"admin:bots_{model}_change", args=[key]), text)
-
-
-def _shortened(url: str, most: int = 70) -> str:
-    return url if len(url) <= most else f"{url[: most - 1]}…"

@@ -49,6 +49,10 @@ class LargeChangeList(ChangeList):  # type: ignore[misc]
         rows.bounded_count = count  # type: ignore[attr-defined]
         return rows
 
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.full_result_count = self.result_count  # else the page offers to show all of them
+
 
 class LargeTableAdmin(ModelAdmin):  # type: ignore[misc]
     paginator = BoundedPaginator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -12,8 +11,6 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 
 from crawler.foundation.errors import Problem
 
@@ -102,11 +99,6 @@ def attempt_many(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any],
         messages.warning(request, f"{count} left as they were: {reason}.")
     if len(chosen) > MOST_AT_ONCE:
         messages.warning(request, f"Only the first {MOST_AT_ONCE:,} were looked at; repeat it for the rest.")
-
-
-def shown_time(moment: datetime) -> str:
-    """As the lists show times."""
-    return date_format(localtime(moment), "DATETIME_FORMAT")
 
 
 def explained(problem: Problem) -> str:

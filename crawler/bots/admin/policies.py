@@ -16,7 +16,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from crawler.accounts.admin import actor
 from crawler.bots import actions, admin_queries
 from crawler.bots.admin.filters import DomainFilter, EnabledFilter
-from crawler.bots.admin.pages import OperatorPages, shown_time
+from crawler.bots.admin.pages import OperatorPages
+from crawler.bots.admin.showing import shortened, shown_time, unbroken
 from crawler.bots.models import CrawlPolicy
 from crawler.bots.preview import preview
 from crawler.web.hosts import canonical_domain
@@ -89,7 +90,6 @@ class PolicyAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
 
     class Media:
         js = ("bots/policy_preview.js",)
-        css = {"all": ("bots/admin.css",)}
 
     def get_urls(self) -> list[URLPattern]:
         own = path("preview/", self.admin_site.admin_view(self.preview), name="bots_crawlpolicy_preview")
@@ -104,6 +104,11 @@ class PolicyAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
         )
         return form
 
+    def formfield_for_dbfield(self, field: Any, request: HttpRequest, **options: Any) -> Any:
+        if field.name == "url_pattern":
+            options |= {"widget": UnfoldAdminTextInputWidget(attrs={"spellcheck": "false"}), "label": "URL pattern"}
+        return super().formfield_for_dbfield(field, request, **options)
+
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[CrawlPolicy], text: str
     ) -> tuple[QuerySet[CrawlPolicy], bool]:
@@ -115,12 +120,11 @@ class PolicyAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="URL pattern")
     def pattern(self, policy: CrawlPolicy) -> str:
-        shown = policy.url_pattern
-        return (shown if len(shown) <= 40 else f"{shown[:39]}…") or "every URL"
+        return shortened(policy.url_pattern, 40) or "every URL"
 
     @admin.display(description="next run at")
-    def next_run(self, policy: CrawlPolicy) -> Any:
-        return policy.earliest_due_at or policy.own_next_run_at  # type: ignore[attr-defined]
+    def next_run(self, policy: CrawlPolicy) -> str:
+        return unbroken(shown_time(policy.earliest_due_at or policy.own_next_run_at))  # type: ignore[attr-defined]
 
     @admin.display(description="next run at")
     def next_run_at(self, policy: CrawlPolicy) -> str:

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils.html import format_html
 from unfold.enums import ActionVariant
 
@@ -18,15 +17,17 @@ from crawler.bots.admin.decorated import button
 from crawler.bots.admin.filters import DomainFilter, HasPriceFilter, LastInStockFilter, PolicyFilter
 from crawler.bots.admin.importing import import_page
 from crawler.bots.admin.large import LargeTableAdmin
-from crawler.bots.admin.pages import OperatorPages, address, attempt, attempt_many, confirmed, row_or_404, shown_time
-from crawler.bots.exact import as_number
+from crawler.bots.admin.pages import OperatorPages, address, attempt, attempt_many, confirmed, row_or_404
+from crawler.bots.admin.showing import linked, shortened, shown_price, shown_time, time_column, unbroken
 from crawler.bots.models import ProductURL
 from crawler.bots.models.url_start import UrlStart
+
+LAST_RESULT = time_column("last_result_at", "last result")
 
 
 @admin.register(ProductURL)
 class ProductAdmin(OperatorPages, LargeTableAdmin):
-    list_display = ("short_url", "title", "price", "stock", "policy_name", "last_result_at", "next_due")
+    list_display = ("short_url", "title", "price", "stock", "policy_name", LAST_RESULT, "next_due")
     list_filter = (DomainFilter, ("policy", PolicyFilter), LastInStockFilter, HasPriceFilter)
     list_select_related = ("policy",)
     search_fields = ("url",)  # see get_search_results
@@ -48,7 +49,7 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
 
     class Media:
         js = ("bots/uplot/uPlot.iife.min.js", "bots/price_chart.js")
-        css = {"all": ("bots/uplot/uPlot.min.css", "bots/admin.css")}
+        css = {"all": ("bots/uplot/uPlot.min.css",)}
 
     def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
         return self.ordering_of_many(request)
@@ -70,8 +71,7 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="URL", ordering="url")
     def short_url(self, product: ProductURL) -> str:
-        url = product.url.partition("://")[2]
-        return url if len(url) <= 70 else f"{url[:69]}…"
+        return shortened(product.url.partition("://")[2], 70)
 
     @admin.display(description="URL")
     def link(self, product: ProductURL) -> str:
@@ -82,12 +82,15 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="title", empty_value="–")
     def title(self, product: ProductURL) -> str | None:
-        title = product.last_title or None
-        return title if title is None or len(title) <= 60 else f"{title[:59]}…"
+        return shortened(product.last_title, 60) if product.last_title else None
 
     @admin.display(description="last price", ordering="last_price", empty_value="–")
     def price(self, product: ProductURL) -> str | None:
-        return None if product.last_price is None else f"{as_number(product.last_price)} {product.last_currency}"
+        return (
+            None
+            if product.last_price is None
+            else unbroken(f"{shown_price(product.last_price)} {product.last_currency}")
+        )
 
     @admin.display(description="in stock", boolean=True, ordering="last_in_stock")
     def stock(self, product: ProductURL) -> bool | None:
@@ -101,14 +104,13 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
     def policy_link(self, product: ProductURL) -> str:
         if product.policy is None:
             return "None: it is not visited until a policy of its domain matches"
-        place = reverse("admin:bots_crawlpolicy_change", args=[product.policy_id])
-        return format_html('<a class="bots-link" href="{}">{}</a>', place, product.policy)
+        return linked("crawlpolicy", product.policy_id, product.policy)
 
     @admin.display(description="next due", ordering="next_due_at")
     def next_due(self, product: ProductURL) -> str:
         if product.next_due_at is None:
             return "never" if product.policy is None else "has a job"
-        return shown_time(product.next_due_at)
+        return unbroken(shown_time(product.next_due_at))
 
     @admin.action(description="Make due now", permissions=["operate"])
     def make_due(self, request: HttpRequest, rows: QuerySet[ProductURL]) -> None:

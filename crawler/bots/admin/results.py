@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
@@ -27,7 +26,7 @@ from crawler.bots.admin.filters import (
 )
 from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
 from crawler.bots.admin.pages import page, row_or_404
-from crawler.bots.exact import as_number
+from crawler.bots.admin.showing import linked, shortened, shown_price, time_column, unbroken
 from crawler.bots.models import CrawlResult
 from crawler.foundation.errors import Problem
 
@@ -50,24 +49,24 @@ class ResultChangeList(LargeChangeList):
 
 @admin.register(CrawlResult)
 class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
-    list_display = ("created_at", "product", "exact_price", "currency", "change", "in_stock", "bot_id", "has_page")
+    list_display = (
+        time_column("created_at", "created"), "product", "exact_price", "currency", "change", "in_stock", "bot",
+        "has_page",
+    )  # fmt: skip
     list_filter = (DomainFilter, BotFilter, CreatedFilter, InStockFilter, CurrencyFilter, HasPageFilter)
     search_fields = ("id",)  # see get_search_results
     search_help_text = "URL or its beginning, hash, job id or bot id"
     ordering = ("-id",)
     actions_detail = ("raw_html", "download")
     fieldsets = (
-        (None, {"fields": ("product_link", "exact_price", "currency", "change", "in_stock", "title")}),
+        (None, {"fields": ("product_link", "exact_price", "currency", "changed", "in_stock", "title")}),
         ("Where it comes from", {"fields": ("bot_id", "job_link", "created_at", "page_kept", "id")}),
         ("Parsed data", {"fields": ("parsed",)}),
     )
     readonly_fields = (
-        "product_link", "exact_price", "currency", "change", "in_stock", "title", "bot_id", "job_link", "created_at",
+        "product_link", "exact_price", "currency", "changed", "in_stock", "title", "bot_id", "job_link", "created_at",
         "page_kept", "id", "parsed",
     )  # fmt: skip
-
-    class Media:
-        css = {"all": ("bots/admin.css",)}
 
     def get_urls(self) -> list[URLPattern]:
         own = path("<uuid:result_id>/framed/", self.admin_site.admin_view(self.framed), name="bots_crawlresult_framed")
@@ -88,16 +87,23 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
 
     @admin.display(description="product")
     def product(self, result: CrawlResult) -> str:
-        url = result.shown_url  # type: ignore[attr-defined]
-        return url if len(url) <= 70 else f"{url[:69]}…"
+        return shortened(result.shown_url, 70)  # type: ignore[attr-defined]
 
     @admin.display(description="price")
     def exact_price(self, result: CrawlResult) -> str:
-        return as_number(result.price)
+        return shown_price(result.price)
 
     @column(description="change", label={"up": "danger", "down": "success", "same": "info", "first": "info"})
     def change(self, result: CrawlResult) -> tuple[str, str]:
         return change_of(result)
+
+    @admin.display(description="change")
+    def changed(self, result: CrawlResult) -> str:
+        return change_of(result)[1]
+
+    @admin.display(description="bot")
+    def bot(self, result: CrawlResult) -> str:
+        return unbroken(result.bot_id)
 
     @admin.display(description="HTML", boolean=True)
     def has_page(self, result: CrawlResult) -> bool:
@@ -108,19 +114,17 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
         product = admin_queries.product_of(result.product_url_hash)
         if product is None:
             return f"{result.product_url_hash} (removed)"
-        place = reverse("admin:bots_producturl_change", args=[product.pk])
-        return format_html('<a class="bots-link" href="{}">{}</a>', place, product.url)
+        return linked("producturl", product.pk, product.url)
 
     @admin.display(description="job")
     def job_link(self, result: CrawlResult) -> str:
-        place = reverse("admin:bots_crawljob_change", args=[result.job_id])
-        return format_html('<a class="bots-link" href="{}">{}</a>', place, result.job_id)
+        return linked("crawljob", result.job_id, result.job_id)
 
     @admin.display(description="raw HTML")
     def page_kept(self, result: CrawlResult) -> str:
         return result.storage_path or "Not sent by the bot"
 
-    @admin.display(description="parsed_data")
+    @admin.display(description="parsed data")
     def parsed(self, result: CrawlResult) -> str:
         text = json.dumps(result.parsed_data, indent=2, ensure_ascii=False)
         return format_html('<pre class="bots-source">{}</pre>', text)
@@ -178,4 +182,4 @@ def change_of(result: CrawlResult) -> tuple[str, str]:
         return "same", "unchanged"
     percent = f" ({(new - old) / old * 100:+.1f} %)" if old else ""
     sign = "+" if new > old else "−"
-    return ("up" if new > old else "down"), f"{sign}{as_number(abs(Decimal(new - old)))}{percent}"
+    return ("up" if new > old else "down"), f"{sign}{shown_price(abs(new - old))}{percent}"
