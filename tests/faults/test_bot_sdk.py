@@ -156,12 +156,12 @@ def test_heartbeats_keep_a_slow_job(server: BotServer, bot: Bot) -> None:
 
 
 BOT_THAT_HANGS = """
-import sys, threading
+import os, sys, threading
 from crawler.integrations.client import Bot, Result
 def handle(job):
     if job.url.endswith("quick"):
         return Result(1, "EUR")
-    print("begun", flush=True)
+    os.write(1, b"begun\\n")  # in one go: print writes twice
     threading.Event().wait()
 def tell(event):
     if event.kind == "stopping":
@@ -178,12 +178,13 @@ def test_a_signal_gives_everything_back(server: BotServer, grace_seconds: str, s
     script = [sys.executable, "-c", BOT_THAT_HANGS, domain, grace_seconds]
     with subprocess.Popen(script, env=server.environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert [process.stdout.readline().strip() for _ in range(2)] == ["begun", "begun"]
+        lines = [process.stdout.readline() for _ in range(2)]
         for _ in range(signals):
             process.send_signal(signal.SIGTERM)
-            assert process.stdout.readline() == "stopping\n"
-        said = process.stdout.read()
-        assert process.wait(PATIENCE_SECONDS) == 0
+            lines.append(process.stdout.readline())
+        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert lines == ["begun\n"] * 2 + ["stopping\n"] * signals
+    assert process.returncode == 0
     states = server.states(domain)
     assert "locked" not in states
     assert states["pending"] >= 20

@@ -39,6 +39,7 @@ MOST_UNSENT = 1_000  # with so many answers to bring home, no new work
 BREATH_SECONDS = 1.0  # between empty pulls that did not wait
 FAREWELL_SECONDS = 10.0  # to tell the server what was done, after the grace is over
 LONGEST_BRAKE_SECONDS = 15.0
+LONGEST_SLEEP_SECONDS = 0.5
 
 
 class Desk:
@@ -81,8 +82,9 @@ class Desk:
                 commands.append(Send(channel, errand))
         return commands
 
-    def seconds_to_wait(self, now: float) -> float | None:
-        """Until `due` may have something new; None: not before news."""
+    def seconds_to_wait(self, now: float) -> float:
+        """Until `due` may have something new. Never for long: a signal that comes in the instant before a thread falls
+        asleep does not wake it."""
         moments = [channel.not_before for channel, _ in self._channels() if channel.errand and not channel.is_out]
         if not self.pull.errand and self._jobs_to_pull():
             moments.append(self.pull.not_before)
@@ -90,9 +92,8 @@ class Desk:
             moments.append(max(self.submit.not_before, self.outbox[0].since + FLUSH_SECONDS))
         if not self.beat.errand and self.held:
             moments.append(max(self.beat.not_before, self.next_beat_at))
-        if self.is_stopping:
-            moments += [moment for moment in (self.grace_ends_at, self.farewell_ends_at) if moment > now]
-        return max(0.0, min(moments) - now) if moments else None
+        moments += [moment for moment in (self.grace_ends_at, self.farewell_ends_at) if moment > now]
+        return max(0.0, min([*moments, now + LONGEST_SLEEP_SECONDS]) - now)
 
     @property
     def is_stopping(self) -> bool:
@@ -244,8 +245,8 @@ class Desk:
             self._take_locks(about, {one["job_id"] for one in data["extended"]}, sent_at)
         else:
             self._take_released(about, set(data["released"]))
-        if not self.held:
-            self.pull.hurry() if self.options.until_idle else None
+        if self.options.until_idle and not self.held:
+            self.pull.hurry()
 
     def _take_jobs(
         self, jobs: list[dict[str, Any]], sent_at: float, cut_short: bool, was_idle: bool, now: float

@@ -100,7 +100,7 @@ class Desks(RuleBasedStateMachine):
             while self.out:
                 send = self.out.pop()
                 self.desk.replied(send.channel, self.outcome(send, "answered"), self.now)
-            self.server.now += min(self.desk.seconds_to_wait(self.now) or 0, 1)
+            self.server.now += self.desk.seconds_to_wait(self.now)
         assert self.desk.is_over
         self.look_what_is_due()
         self.compare()
