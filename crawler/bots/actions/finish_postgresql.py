@@ -3,15 +3,18 @@ URLs are due again."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
 
 from crawler.bots.percent import MOST_MICRO_PERCENT
-from crawler.frontier.bulk import arrays, unnest
 
+# Each answer brings its bot: the token's digest, and the bot_id that was shown with it, if any.
 COLUMNS = {
+    "digest": "text",
+    "shown_bot_id": "text",
     "result_id": "uuid",
     "job_id": "uuid",
     "fence": "int",
@@ -25,6 +28,8 @@ COLUMNS = {
     "error_msg": "text",
 }
 
+RESULT_ID = list(COLUMNS).index("result_id")
+
 BACKOFF = """(
     SELECT statement_timestamp() + CASE WHEN held.success THEN frequency_hours * interval '1 hour'
         ELSE retry_backoff_minutes * (1 << least(url.failure_streak, 3)) * interval '1 minute' END
@@ -32,6 +37,7 @@ BACKOFF = """(
 
 # The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it does not.
 HASHES = "ARRAY(SELECT product_url_hash FROM held)"
+IS_BOT = "token_hash = sent.digest AND bot.bot_id = coalesce(sent.shown_bot_id, bot.bot_id)"
 
 # The first result of a product is no change: there was no price before.
 DIFFERS = "({new}price <> {old}price OR {new}currency <> {old}currency OR {new}in_stock <> {old}in_stock)"
@@ -50,16 +56,17 @@ PERCENT = f"""CASE WHEN found.kind IN ('price_up', 'price_down') THEN least({MOS
 # The condition on the lock is checked again on the row's newest version after a wait for it. That a job with a holder
 # is locked is a constraint of the table; said here as well it would tempt the planner to read all locked jobs.
 FINISH = f"""
-WITH bot AS MATERIALIZED (
-    SELECT bot_id, enabled FROM bot_configs
-    WHERE token_hash = %s AND bot_id = coalesce(%s::text, bot_id)
+WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%s::json) AS sent({", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())})
+), bot AS MATERIALIZED (
+    SELECT bot_id, enabled, token_hash FROM bot_configs WHERE token_hash = ANY(ARRAY(SELECT digest FROM sent))
 ), held AS MATERIALIZED (
     SELECT sent.*, bot.bot_id, job.product_url_hash, job.max_retries,
         CASE WHEN success THEN 'done' WHEN retry_count < max_retries - 1 THEN 'pending' ELSE 'failed' END AS new_status,
         CASE WHEN success THEN retry_count WHEN retry_count < max_retries - 1 THEN retry_count + 1
              ELSE max_retries END AS new_retry_count
-    FROM {unnest(COLUMNS)} AS sent({", ".join(COLUMNS)}) CROSS JOIN bot JOIN bot_jobs AS job ON job.id = sent.job_id
-    WHERE bot.enabled AND job.locked_by = bot.bot_id AND job.id = ANY(%s::uuid[])
+    FROM sent JOIN bot ON {IS_BOT} JOIN bot_jobs AS job ON job.id = sent.job_id
+    WHERE bot.enabled AND job.locked_by = bot.bot_id AND job.id = ANY(ARRAY(SELECT job_id FROM sent))
       AND job.fence = coalesce(sent.fence, job.fence) AND job.locked_until > clock_timestamp()
     ORDER BY job.id FOR NO KEY UPDATE OF job
 ), stored AS (
@@ -97,14 +104,18 @@ WITH bot AS MATERIALIZED (
         finished_at = CASE WHEN held.new_status = 'pending' THEN NULL ELSE statement_timestamp() END
     FROM held WHERE job.id = held.job_id AND job.id = ANY(ARRAY(SELECT job_id FROM held))
 )
-SELECT bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
+SELECT sent.result_id, bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
     CASE WHEN held.success THEN held.result_id END, CASE WHEN due.runs THEN due.next_due_at END
-FROM bot LEFT JOIN held ON TRUE LEFT JOIN due ON due.url_hash = held.product_url_hash
+FROM sent LEFT JOIN bot ON {IS_BOT} LEFT JOIN held ON held.result_id = sent.result_id
+    LEFT JOIN due ON due.url_hash = held.product_url_hash
 """
 
 
-def finish(bot_id: str | None, digest: str, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows of bot, enabled and, for each job whose lock stood, what became of it (NULL when there is none)."""
+def finish(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """For each row, of different jobs: its bot and whether that is enabled (None for a stranger), and what became of
+    the job (None when its lock did not stand)."""
+    text = json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], default=str)
     with connection.cursor() as cursor:
-        cursor.execute(FINISH, [digest, bot_id, *arrays(rows), [row[1] for row in rows]])
-        return list(cursor.fetchall())
+        cursor.execute(FINISH, [text])
+        found = {row[0]: row[1:] for row in cursor.fetchall()}
+    return [found[row[RESULT_ID]] for row in rows]

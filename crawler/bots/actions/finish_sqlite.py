@@ -52,17 +52,19 @@ END = (
 
 
 @transaction.atomic
-def finish(bot_id: str | None, digest: str, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def finish(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT bot_id, enabled FROM bot_configs WHERE token_hash = %s AND bot_id = coalesce(%s, bot_id)",
-            [digest, bot_id],
-        )
-        bot = cursor.fetchone()
-        if bot is None:
-            return []
-        done = [_finish_if_held(cursor, bot[0], dict(zip(COLUMNS, row, strict=True))) for row in rows] if bot[1] else []
-    return [(*bot, *one) for one in done if one] or [(*bot, *[None] * 6)]
+        return [_finish_one(cursor, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+
+
+def _finish_one(cursor: Any, sent: dict[str, Any]) -> tuple[Any, ...]:
+    cursor.execute(
+        "SELECT bot_id, enabled FROM bot_configs WHERE token_hash = %s AND bot_id = coalesce(%s, bot_id)",
+        [sent["digest"], sent["shown_bot_id"]],
+    )
+    bot: tuple[Any, ...] = cursor.fetchone() or (None, None)
+    done = _finish_if_held(cursor, bot[0], sent) if bot[1] else None
+    return (*bot, *(done or [None] * 6))
 
 
 def _finish_if_held(cursor: Any, bot_id: str, sent: dict[str, Any]) -> tuple[Any, ...] | None:

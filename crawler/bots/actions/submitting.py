@@ -10,12 +10,14 @@ from django.db import connection
 
 from crawler.bots import answers, html, queries, waiting
 from crawler.bots.actions import finish_postgresql, finish_sqlite
+from crawler.bots.actions.together import Together
 from crawler.bots.answers import Credentials, Finished, Submission, bot_disabled, wrong_credentials
 from crawler.bots.states import JobState
 from crawler.foundation.errors import Problem
 from crawler.foundation.ids import new_id
 
 FINISH = {"postgresql": finish_postgresql.finish, "sqlite": finish_sqlite.finish}
+TOGETHER = {vendor: Together(finish) for vendor, finish in FINISH.items()}
 Outcome = Finished | Problem
 Locks = Mapping[UUID, queries.Lock]
 
@@ -27,6 +29,9 @@ def submit_results(credentials: Credentials, submissions: Sequence[Submission]) 
     was written is safe when this returns, `raw_html` included. A job named twice is finished by the first that shows no
     wrong fence. A lock that ran out stays for the caller to end (`expire_overdue`), as an error changes nothing here.
     """
+    if not submissions:
+        queries.authenticated(credentials)
+        return []
     first = {one.job_id: number for number, one in reversed(list(enumerate(submissions)))}
     done = _finish(credentials, submissions, first.values())
     refused = [one.job_id for one in submissions if one.job_id not in done.by_job]
@@ -55,11 +60,12 @@ class _Done:
     """What was finished, and by which of the submissions."""
 
     def __init__(self, rows: list[tuple[Any, ...]], numbers: Mapping[UUID, int]) -> None:
-        if not rows:
+        bot_id, enabled = rows[0][:2]
+        if bot_id is None:
             raise wrong_credentials()
-        self.bot_id, enabled = rows[0][:2]
         if not enabled:
-            raise bot_disabled(self.bot_id)
+            raise bot_disabled(bot_id)
+        self.bot_id: str = bot_id
         self.by_job = {row[2]: Finished(*row[2:]) for row in rows if row[2] is not None}
         self.by_number = {numbers[job_id]: one for job_id, one in self.by_job.items()}
 
@@ -80,14 +86,16 @@ def _finish(credentials: Credentials, submissions: Sequence[Submission], numbers
     """These of the submissions, of different jobs."""
     chosen = {submissions[number].job_id: number for number in numbers}
     paths = _archive(credentials, [submissions[number] for number in chosen.values()])
-    rows = [_row(submissions[number], paths.get(job_id)) for job_id, number in chosen.items()]
-    return _Done(FINISH[connection.vendor](credentials.bot_id, credentials.digest, rows), chosen)
+    rows = [_row(credentials, submissions[number], paths.get(job_id)) for job_id, number in chosen.items()]
+    if connection.in_atomic_block:
+        return _Done(FINISH[connection.vendor](rows), chosen)
+    return _Done(TOGETHER[connection.vendor].write(frozenset(chosen), rows), chosen)
 
 
-def _row(one: Submission, storage_path: str | None) -> tuple[Any, ...]:
+def _row(credentials: Credentials, one: Submission, storage_path: str | None) -> tuple[Any, ...]:
     """In the order of finish_postgresql.COLUMNS."""
     found = (one.price, one.currency, one.title, one.in_stock, one.parsed_data, storage_path)
-    return (new_id(), one.job_id, one.fence, one.success, *found, one.error_msg)
+    return (credentials.digest, credentials.bot_id, new_id(), one.job_id, one.fence, one.success, *found, one.error_msg)
 
 
 def _archive(credentials: Credentials, submissions: Sequence[Submission]) -> Mapping[UUID, str]:
