@@ -95,6 +95,10 @@ def _handler(shop: Shop) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # whoever asked hung up
+                super().handle()
+
         def do_GET(self) -> None:
             began = time.monotonic()
             answer = shop.answer(self.path)

@@ -24,7 +24,8 @@ class Manners:
 
     @property
     def politeness(self) -> Rules:
-        return Rules(delay_seconds=self.delay_seconds, per_address=self.per_address)
+        """Answers that take long make no longer delays: the server hands out no more than a host may be asked for."""
+        return Rules(delay_seconds=self.delay_seconds, per_address=self.per_address, adaptive=False)
 
     @property
     def for_robots(self) -> CrawlRules:
