@@ -24,6 +24,8 @@ MESSAGES = {
     "int_type": "A valid integer is required.",
     "int_parsing": "A valid integer is required.",
     "int_from_float": "A valid integer is required.",
+    "finite_number": "A valid number is required.",
+    "string_unicode": "Not valid Unicode: it has half a surrogate pair.",
     "float_type": "A valid number is required.",
     "float_parsing": "A valid number is required.",
     "string_too_long": "Ensure this field has no more than {max_length} characters.",

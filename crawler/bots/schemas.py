@@ -97,11 +97,11 @@ def as_json(value: Any) -> str:
 def _walk(value: Any) -> None:
     """Level by level, as whoever sends it decides how deep it is."""
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
+        level = [part for one in level for part in _parts(one)]
         if any(isinstance(one, str) and "\0" in one for one in level):
             raise wrong("Null characters are not allowed.")
-        level = [part for one in level for part in _parts(one)]
-        if not level:
+        if not any(isinstance(one, dict | list) for one in level):
             return
     raise wrong(f"It is nested more than {DEEPEST} levels deep.")
 

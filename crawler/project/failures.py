@@ -34,6 +34,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(request, Forbidden())
 
 
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    log.info("refused a form: %s", reason)
+    return answer(
+        request, Forbidden("This form is out of date or cookies are off; go back, reload the page, try again")
+    )
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(request, NotFound())
 

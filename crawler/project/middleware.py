@@ -6,8 +6,10 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseForbidden
+from django.middleware.csrf import CsrfViewMiddleware
 
 from crawler.foundation import context
 from crawler.foundation.errors import family_of, is_rendered, problem_for_status, render
@@ -70,6 +72,17 @@ class ApiEnvelope:
             if name not in ("Content-Type", "Content-Length"):
                 answer[name] = value
         return answer
+
+
+class PagesCsrf(CsrfViewMiddleware):
+    """Forms of pages show where they come from. The APIs know nobody by a cookie, so there is nothing to forge."""
+
+    def process_view(
+        self, request: HttpRequest, callback: Callable[..., HttpResponseBase], callback_args: Any, callback_kwargs: Any
+    ) -> HttpResponseForbidden | None:
+        if family_of(request.path):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
 
 
 def is_replayed(response: HttpResponse) -> bool:

@@ -100,6 +100,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+FORMAT_MODULE_PATH = "crawler.project.formats"
 
 STATIC_URL = "/static/"
 # Served straight from the packages: nothing to collect, nothing to forget.

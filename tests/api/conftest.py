@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from crawler.accounts import actions
+from crawler.accounts import actions, limits
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import User
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process counted for one test is not held against the next."""
+    monkeypatch.setattr(limits, "TALLY", limits.Tally())
 
 
 class Api:
