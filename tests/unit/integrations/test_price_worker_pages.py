@@ -117,7 +117,9 @@ def test_what_takes_too_long_is_given_up(shop: Shop) -> None:
 def test_what_is_not_public_is_not_asked(shop: Shop) -> None:
     with Pages(replace(MANNERS, allowed_networks=())) as pages:
         said = reason(pages, shop.url("/x"))
-    assert said.startswith("may not be fetched: 127.0.0.1: 127.0.0.1 is not public") and "FETCH_ALLOWED_NETWORKS" in said
+    assert (
+        said.startswith("may not be fetched: 127.0.0.1: 127.0.0.1 is not public") and "FETCH_ALLOWED_NETWORKS" in said
+    )
     assert shop.asked == []
 
 
