@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from crawler.accounts.actors import SYSTEM
 from crawler.bots import actions, waiting
 from crawler.bots.models import CrawlJob, CrawlResult, ProductURL
 from tests.api.bots import Bot, make_jobs
@@ -46,6 +47,15 @@ def test_a_heartbeat_gives_locks_their_whole_time_again() -> None:
     assert timedelta(seconds=595) < left < timedelta(seconds=603)
     age([mine], 900)
     assert bot.submit(mine).status_code == 201, "its extension outlives the time it began with"
+
+
+def test_a_heartbeat_never_shortens_a_lock() -> None:
+    bot = Bot()
+    (job_id,) = pulled(bot, 1)
+    job = actions.extend_lock(SYSTEM, CrawlJob.objects.get(), 3600)
+    (kept,) = bot.post("heartbeat", {"job_ids": [job_id]}).json()["data"]["extended"]
+    assert CrawlJob.objects.get().locked_until == job.locked_until
+    assert kept["locked_until"] == job.locked_until.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def test_heartbeats_of_others_extend_nothing() -> None:

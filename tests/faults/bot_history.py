@@ -82,7 +82,7 @@ def _holds(steps: list[Step]) -> list[Hold]:
 def _kind(before: Event | None, after: Event) -> str | None:
     if before is None:
         return "made" if (after.status, after.fence, after.retry_count) == ("pending", 0, 0) else None
-    if replace(after, at=0, began=0) == replace(before, at=0, began=0):
+    if after.status != "locked" and replace(after, at=0, began=0) == replace(before, at=0, began=0):
         return "touched"
     if after.status == "pending" and (after.fence, after.retry_count) == (before.fence + 1, 0):
         return "reset" if before.status in ("locked", "expired", "failed") else None
@@ -99,7 +99,8 @@ def _kind(before: Event | None, after: Event) -> str | None:
 def _end_of_lock(before: Event, after: Event) -> str | None:
     attempts = after.retry_count - before.retry_count
     if after.status == "locked":
-        return "extended" if after.locked_by == before.locked_by and attempts == 0 else None
+        same = after.locked_by == before.locked_by and attempts == 0
+        return "extended" if same and (after.locked_until or 0) >= (before.locked_until or 0) else None
     if after.status == "expired":
         return "overdue" if attempts == 0 else None
     if after.status == "done":

@@ -26,10 +26,12 @@ MINE = {
     "sqlite": "{mine}",
 }
 STANDS = "status = 'locked' AND locked_by = %s AND locked_until > {now} AND id {ids}"
-# As much that the lock ends its whole time from now.
+# As much that the lock ends its whole time from now; what a person gave it beyond that it keeps.
 EXTEND = {
-    "postgresql": "lock_extension_seconds = ceil(extract(epoch FROM clock_timestamp() - locked_at))::int",
-    "sqlite": "lock_extension_seconds = CAST((julianday('now') - julianday(locked_at)) * 86400 AS integer) + 1",
+    "postgresql": "lock_extension_seconds = greatest(lock_extension_seconds,"
+    " ceil(extract(epoch FROM clock_timestamp() - locked_at))::int)",
+    "sqlite": "lock_extension_seconds = max(lock_extension_seconds,"
+    " CAST((julianday('now') - julianday(locked_at)) * 86400 AS integer) + 1)",
 }
 UNLOCKED = "locked_by = NULL, locked_at = NULL, lock_extension_seconds = 0"
 RELEASE = f"status = 'pending', {UNLOCKED}"

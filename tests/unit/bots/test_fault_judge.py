@@ -92,6 +92,10 @@ def break_a_lock(day: Day) -> None:
     day.change(2, status="locked", locked_by="b", locked_until=620)
 
 
+def shorten_a_lock(day: Day) -> None:
+    day.record.events.insert(2, replace(day.record.events[1], at=12, locked_until=609))
+
+
 def give_the_same_fence_again(day: Day) -> None:
     day.undo()
     day.then(at=12, status="pending", locked_by=None, locked_until=None)
@@ -228,7 +232,7 @@ def answer_a_key_twice(day: Day) -> None:
 
 
 BREACHES: dict[str, list[Callable[[Day], None]]] = {
-    "every_step_is_allowed": [break_a_lock, give_the_same_fence_again, count_too_many_attempts],
+    "every_step_is_allowed": [break_a_lock, shorten_a_lock, give_the_same_fence_again, count_too_many_attempts],
     "nothing_stays_locked": [leave_it_locked],
     "a_url_has_one_open_job": [make_a_second_job],
     "results_are_done_jobs": [lose_the_result, store_a_second_result],
