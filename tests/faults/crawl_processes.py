@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 
@@ -25,6 +25,8 @@ LIMITS = {"batch_pages": 6, "batch_seconds": 0.15, "control_seconds": 0.2, "full
 class CrawlProcesses:
     """A home with a database and an archive, and workers on it."""
 
+    program = "tests.faults.fork_server"
+
     def __init__(self, folder: Path, database_url: str | None = None) -> None:
         self.archive = folder / "archive"
         self.database = folder / "crawl.sqlite3"
@@ -35,7 +37,7 @@ class CrawlProcesses:
             "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8", "LOG_LEVEL": "info",
         }  # fmt: skip
         self.server = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.fork_server"],
+            [sys.executable, "-m", self.program],
             env=os.environ | settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, cwd=ROOT,
         )  # fmt: skip
@@ -53,6 +55,10 @@ class CrawlProcesses:
         """The pid of a new worker."""
         limits = LIMITS | options.pop("limits", {})
         return int(self._ask(do="work", limits=limits, **options)["pid"])
+
+    def do(self, command: str, **options: Any) -> int:
+        """Run a command to its end; its exit code."""
+        return self.wait(int(self._ask(do=command, **options)["pid"]))
 
     def wait(self, pid: int) -> int:
         """Its exit code once it has ended; below zero: the signal that killed it."""
@@ -84,7 +90,7 @@ class CrawlProcesses:
         ((value,),) = self.rows(sql)
         return value
 
-    def __enter__(self) -> CrawlProcesses:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

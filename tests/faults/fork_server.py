@@ -77,14 +77,14 @@ def work(
     if frees_claims:  # whoever starts it knows that the workers before are dead
         release_dead_claims(MARK)
     if die_at_statement is not None:
-        _die_at_statement(die_at_statement)
+        kill_at_statement(die_at_statement)
     if die_in_write is not None:
-        _die_in_write(die_in_write)
+        kill_in_write(die_in_write)
     name = f"{MARK}{os.getpid()}"
     working.work(lambda: bool(stopping), until_done=True, name=name, limits=Limits(**limits))  # type: ignore[arg-type]
 
 
-def _die_at_statement(number: int) -> None:
+def kill_at_statement(number: int) -> None:
     from django.db import connection
 
     seen = 0
@@ -99,7 +99,7 @@ def _die_at_statement(number: int) -> None:
     connection.execute_wrappers.append(count)
 
 
-def _die_in_write(number: int) -> None:
+def kill_in_write(number: int) -> None:
     from crawler.archive import disk
 
     write_all, seen = disk.write_all, 0
