@@ -71,9 +71,24 @@ def import_product_urls(
     With `frequency_hours` every domain of the file that has no policy at all gets one named Default. A dry run says
     what would be added and writes nothing. Raises InvalidInput when the file cannot be read as what it claims to be.
     """
+    entries = read_entries(source, form or form_of_name(name))
+    return import_entries(
+        entries, by=by, name=name, frequency_hours=frequency_hours, dry_run=dry_run, on_progress=on_progress
+    )
+
+
+def import_entries(
+    entries: Iterator[Entry],
+    *,
+    by: Actor,
+    name: str = "",
+    frequency_hours: int | None = None,
+    dry_run: bool = False,
+    on_progress: Callable[[ImportSummary], None] = lambda _: None,
+) -> ImportSummary:
+    """The same for URLs that were read already."""
     summary = ImportSummary(dry_run=dry_run)
     policies = NewPolicies(by, frequency_hours) if frequency_hours else None
-    entries = read_entries(source, form or form_of_name(name))
     with closing(_Seen()) as seen:
         while batch := list(islice(entries, BATCH)):
             _take(batch, seen, policies, summary)

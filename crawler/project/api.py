@@ -9,6 +9,8 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from crawler import __version__
 from crawler.accounts.api import router as accounts
+from crawler.bots.products_api import router as products
+from crawler.bots.webhooks_api import router as webhooks
 from crawler.crawls.api import router as crawls
 from crawler.foundation.errors import (
     Family,
@@ -34,6 +36,8 @@ api = DescribedAPI(
 api.add_router("", accounts)
 api.add_router("", processes)
 api.add_router("", crawls)
+api.add_router("", products)
+api.add_router("", webhooks)
 
 
 def answer(request: HttpRequest, problem: Problem) -> HttpResponse:

@@ -13,8 +13,8 @@ from crawler.foundation.config.table import SETTINGS, Setting
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 HOME = "CRAWLER_HOME"
-# Names that look like settings and are read elsewhere (the tests).
-OTHER_NAMES = frozenset({HOME, "CRAWLER_VECTORS"})
+# Names that look like settings and are read elsewhere: by bots, by the tests, by benchmarks.
+OTHER_NAMES = frozenset({HOME, "CRAWLER_URL", "CRAWLER_VECTORS", "CRAWLER_PRICE", "CRAWLER_CORPORA"})
 OWN_PREFIXES = ("CRAWLER_", "RATE_LIMIT_", "FETCH_")
 
 
@@ -40,6 +40,7 @@ class Config:
     rate_limit_data: int
     rate_limit_monitoring: int
     rate_limit_bots: int
+    bot_jobs_keep_days: int
     enable_domain_tracking: bool
     enable_per_domain_budget: bool
     enable_smart_scheduling: bool
