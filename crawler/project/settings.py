@@ -36,6 +36,7 @@ MIDDLEWARE = [
     "crawler.project.middleware.RequestContext",
     "crawler.project.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
+    "crawler.project.bots_first.BotsFirst",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crawler.project.middleware.ApiEnvelope",
     "crawler.accounts.middleware.ApiGate",

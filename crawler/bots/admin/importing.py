@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from django import forms
 from django.contrib.admin import ModelAdmin
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
-from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
+from unfold.widgets import (
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldBooleanSwitchWidget,
+)
 
-from crawler.bots import actions
-from crawler.bots.admin.pages import address, page
+from crawler.accounts.admin import actor
+from crawler.bots.admin.pages import address, explained, page
+from crawler.bots.importing import ImportSummary, import_product_urls
+from crawler.bots.product_files import Form
+from crawler.foundation.errors import Problem
+
+LONGEST_FREQUENCY_HOURS = 24 * 366
 
 
 class ImportForm(forms.Form):
@@ -22,28 +29,44 @@ class ImportForm(forms.Form):
         label="URLs", required=False, widget=UnfoldAdminTextareaWidget, help_text="One a line.", strip=False
     )
     file = forms.FileField(
-        label="File",
+        label="Or a file",
         required=False,
-        allow_empty_file=False,
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A text file with one URL a line, or a CSV file whose first column, or column “url”, has them.",
+        help_text="Text with a URL a line, CSV with a column url, NDJSON or JSON; packed by gzip or not. For millions"
+        " of URLs, “crawler products import FILE” shows how far it is.",
     )
+    frequency_hours = forms.IntegerField(
+        label="Visit every … hours",
+        required=False,
+        min_value=1,
+        max_value=LONGEST_FREQUENCY_HOURS,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Makes a policy named Default for each domain that has none. Empty: its URLs wait for a policy.",
+    )
+    dry_run = forms.BooleanField(label="Only say what would happen", required=False, widget=UnfoldBooleanSwitchWidget)
 
     def clean(self) -> dict[str, Any] | None:
         values = super().clean() or self.cleaned_data
         if not self.errors and not values.get("file") and not (values.get("urls") or "").strip():
             raise forms.ValidationError("Paste URLs, or choose a file.")
+        if values.get("file") and (values.get("urls") or "").strip():
+            raise forms.ValidationError("Paste URLs or choose a file, not both.")
         return values
-
-    def lines(self) -> Iterator[str]:
-        pasted = io.StringIO(self.cleaned_data["urls"] or "")
-        file: UploadedFile[Any] | None = self.cleaned_data["file"]
-        return chain(pasted, io.TextIOWrapper(file, "utf-8-sig", "replace") if file else ())
 
 
 def import_page(admin: ModelAdmin[Any], request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     came = None
     if request.method == "POST" and form.is_valid():
-        came = actions.add_product_urls(line.strip() for line in form.lines() if line.strip())
+        try:
+            came = _imported(request, form.cleaned_data)
+        except Problem as problem:
+            form.add_error("file" if form.cleaned_data["file"] else "urls", explained(problem))
     return page(admin, request, "import.html", "Import URLs", form=form, came=came, back=address(admin))
+
+
+def _imported(request: HttpRequest, values: dict[str, Any]) -> ImportSummary:
+    options = {"by": actor(request), "frequency_hours": values["frequency_hours"], "dry_run": values["dry_run"]}
+    if file := values["file"]:
+        return import_product_urls(file, name=file.name, **options)
+    return import_product_urls(io.BytesIO(values["urls"].encode()), name="pasted", form=Form.TEXT, **options)

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from crawler.foundation.errors import Problem
+from crawler.foundation.errors import InvalidInput, Problem
 
 MOST_AT_ONCE = 1_000
 REASONS_SHOWN = 3
@@ -102,4 +102,6 @@ def attempt_many(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any],
 
 
 def explained(problem: Problem) -> str:
+    if isinstance(problem, InvalidInput) and problem.reason:
+        return problem.reason
     return f"{problem.message} ({problem.reason})" if problem.reason else problem.message

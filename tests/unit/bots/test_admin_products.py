@@ -143,14 +143,26 @@ def test_admins_remove_products() -> None:
 def test_urls_are_pasted(browser: Client) -> None:
     urls = f"https://{SHOP}/a\n\n  https://{SHOP}/b\nnot a url\nhttps://{SHOP}/a\n"
     page = text_of(browser.post(place("producturl", "import_urls"), {"urls": urls}))
-    assert re.search(r"<strong>2</strong> added, 1 known already, 1 refused", page)
+    assert "<strong>2</strong> added, 0 known already, 1 repeated, 1 refused" in page
     assert "not a url" in page
-    assert "2 of the new ones have no policy yet" in page
+    assert f"{SHOP}: 2" in page
     assert ProductURL.objects.count() == 2
+    assert AuditEntry.objects.filter(action="imported", actor="the-operator").exists()
+
+
+def test_an_import_makes_policies_or_nothing_at_all(browser: Client) -> None:
+    form = {"urls": f"https://{SHOP}/a", "frequency_hours": "6", "dry_run": "on"}
+    assert "Nothing was written yet" in text_of(browser.post(place("producturl", "import_urls"), form))
+    assert not ProductURL.objects.exists()
+    del form["dry_run"]
+    assert "1 policies made" in text_of(browser.post(place("producturl", "import_urls"), form))
+    product = ProductURL.objects.get()
+    assert product.policy is not None
+    assert product.policy.frequency_hours == 6
 
 
 def test_a_file_of_urls_is_imported(browser: Client) -> None:
-    file = SimpleUploadedFile("urls.txt", f"\ufeffhttps://{SHOP}/a\r\nhttps://{SHOP}/b\r\n".encode())
+    file = SimpleUploadedFile("urls.csv", f"\ufeffid;url\r\n1;https://{SHOP}/a\r\n2;https://{SHOP}/b\r\n".encode())
     page = text_of(browser.post(place("producturl", "import_urls"), {"file": file}))
     assert "<strong>2</strong> added" in page
     assert ProductURL.objects.count() == 2
@@ -158,6 +170,11 @@ def test_a_file_of_urls_is_imported(browser: Client) -> None:
 
 def test_an_empty_import_is_told(browser: Client) -> None:
     assert "Paste URLs, or choose a file" in text_of(browser.post(place("producturl", "import_urls"), {"urls": " "}))
+    both = {"urls": "https://x.example/", "file": SimpleUploadedFile("urls.txt", b"https://y.example/")}
+    assert "not both" in text_of(browser.post(place("producturl", "import_urls"), both))
+    wrong = {"file": SimpleUploadedFile("urls.json", b"{")}
+    assert "Not JSON" in text_of(browser.post(place("producturl", "import_urls"), wrong)).partition("import-form")[2]
+    assert not ProductURL.objects.exists()
 
 
 def test_viewers_cannot_write() -> None:

@@ -11,7 +11,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const examples = box.querySelector(".bots-preview-examples");
   let waiting, asked;
 
-  pattern.closest(".field-url_pattern, .form-row, div").append(box);
+  pattern.closest("div").after(box);
 
   function show(found) {
     box.classList.toggle("is-wrong", Boolean(found.error));

@@ -1,0 +1,1 @@
+"""How pages write times (Django's FORMAT_MODULE_PATH)."""
