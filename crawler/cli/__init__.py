@@ -9,7 +9,21 @@ import sys
 
 import typer
 
-from crawler.cli import bot, config, crawl, explain, migrate, scheduler, serve, token, up, user, version, worker
+from crawler.cli import (
+    bot,
+    config,
+    crawl,
+    explain,
+    migrate,
+    products,
+    scheduler,
+    serve,
+    token,
+    up,
+    user,
+    version,
+    worker,
+)
 from crawler.cli.problems import explained
 
 app = typer.Typer(
@@ -29,6 +43,7 @@ app.command("worker")(worker.worker)
 app.command("migrate")(migrate.migrate)
 app.command("config")(config.config)
 app.add_typer(bot.app, name="bot")
+app.add_typer(products.app, name="products")
 app.add_typer(token.app, name="token")
 app.add_typer(user.app, name="user")
 app.command("version")(version.version)
