@@ -6,6 +6,8 @@ import time
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 
 from crawler.accounts import audit
 from crawler.accounts.actors import Actor
@@ -58,6 +60,8 @@ def change_policy(by: Actor, policy: CrawlPolicy, changes: dict[str, Any], *, re
     policy.save()
     _, after = audit.changes(before, facts(policy, FACTS))
     if moved := {OF_JOBS[name]: value for name, value in after.items() if name in OF_JOBS}:
+        if "max_retries" in moved:  # a job that waits for another attempt still gets it
+            moved["max_retries"] = Greatest(Value(moved["max_retries"]), F("retry_count") + 1)
         CrawlJob.objects.filter(policy=policy, status=JobState.PENDING).update(**moved)
     record_change(by, policy, before, facts(policy, FACTS), reason)
     return policy
