@@ -130,7 +130,7 @@ def print_summary(summary: ImportSummary, file: str) -> None:
     if summary.refused > REFUSALS_SHOWN:
         print(f"            and {summary.refused - REFUSALS_SHOWN:,} more; --json lists the first 100")
     if summary.policies_made:
-        print(f"{summary.policies_made:>10,}  policies made")
+        print(f"{summary.policies_made:>10,}  {'policy' if summary.policies_made == 1 else 'policies'} made")
     if not summary.read:
         print("The file has no URLs: it is empty, or all comments.")
     if summary.without_policy:

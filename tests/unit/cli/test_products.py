@@ -42,7 +42,7 @@ def test_importing_tells_what_came_of_it(tmp_path: Path) -> None:
     assert f"crawler products import {file} --frequency-hours 24" in text
     again = run("import", file, "--frequency-hours", 12).stdout
     assert "2  known before" in again
-    assert "1  policies made" in again
+    assert "1  policy made" in again
     assert "no policy" not in again
     assert CrawlPolicy.objects.get().frequency_hours == 12
     assert AuditEntry.objects.filter(action="imported", actor_kind="cli").count() == 2
