@@ -1,4 +1,5 @@
-"""Runs benchmarks and prints their figures: `make bench`, or `make bench ARGS="engine.crawl --quick"`.
+"""Runs benchmarks and prints their figures: `make bench`, or `make bench ARGS="engine.crawl --quick"`, a room with
+`make bench ARGS="bots"`.
 
 What begins with a dash goes to every benchmark that is run.
 """
@@ -18,6 +19,11 @@ def names() -> list[str]:
     return [name.removeprefix("benchmarks.").replace("bench_", "") for _, name, _ in found if ".bench_" in name]
 
 
+def matching(wanted: str) -> list[str]:
+    """The benchmark of that name, or all of a room."""
+    return [name for name in names() if name == wanted or name.startswith(f"{wanted}.")]
+
+
 def module_of(name: str) -> str:
     room, _, topic = name.rpartition(".")
     return f"benchmarks.{room}.bench_{topic}"
@@ -26,13 +32,13 @@ def module_of(name: str) -> str:
 def main(arguments: list[str]) -> int:
     """Each in a process of its own, so that none profits from what another loaded."""
     options = [argument for argument in arguments if argument.startswith("-")]
-    chosen = [argument for argument in arguments if not argument.startswith("-")]
-    unknown = [name for name in chosen if name not in names()]
+    wanted = [argument for argument in arguments if not argument.startswith("-")]
+    unknown = [name for name in wanted if not matching(name)]
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are: {', '.join(names())}", file=sys.stderr)
         return 2
     codes = []
-    for name in chosen or names():
+    for name in [name for one in wanted for name in matching(one)] or names():
         print(f"== {name}", flush=True)
         codes.append(subprocess.run([sys.executable, "-m", module_of(name), *options], check=False).returncode)
     return max(codes)
