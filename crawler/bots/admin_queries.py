@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,7 +17,7 @@ from django.utils import timezone
 from crawler.bots.identity import identify
 from crawler.bots.models import BotConfig, CrawlJob, CrawlPolicy, CrawlResult, ProductURL
 from crawler.bots.models.url_start import START_LETTERS, UrlStart
-from crawler.bots.states import CLOSED, LOST, JobState
+from crawler.bots.states import LOST, JobState
 from crawler.domains.models import Domain
 from crawler.frontier.bulk import list_of, members, timestamp, uuid_key
 from crawler.web.hosts import canonical_domain
@@ -49,14 +51,17 @@ def products_like(rows: QuerySet[ProductURL], text: str) -> QuerySet[ProductURL]
 def _products_at(rows: QuerySet[ProductURL], text: str) -> QuerySet[ProductURL]:
     scheme, given, rest = text.rpartition("://")
     host, slash, path = rest.partition("/")
-    if not slash and (domain_ids := domains_like(host)):
+    domain_ids = domains_like(host)
+    if not slash:
         return rows.filter(domain__in=domain_ids)
     schemes = (scheme.lower(),) if given else ("https", "http")
-    found = Q()
-    for scheme in schemes:
-        for name in _spellings(host.lower()):
-            found |= url_begins(f"{scheme}://{name}{slash}{path}")
-    return rows.alias(start=UrlStart("url")).filter(found)
+    of_domain = ProductURL.objects.filter(domain__in=domain_ids[:1]).alias(start=UrlStart("url"))
+    beginnings = [f"{one}://{name}/{path}" for one in schemes for name in _spellings(host.lower())]
+    found = [url_begins(beginning) for beginning in beginnings]
+    there = [one for one in found if of_domain.filter(one).exists()]  # one range is found in order, several are not
+    if not there:
+        return rows.none()
+    return rows.alias(start=UrlStart("url")).filter(reduce(or_, there), domain__in=domain_ids[:1])
 
 
 def url_begins(beginning: str) -> Q:
@@ -150,9 +155,9 @@ def jobs_like(rows: QuerySet[CrawlJob], text: str) -> QuerySet[CrawlJob]:
     if job_id := _uuid(text):
         return rows.filter(pk=job_id)
     if BotConfig.objects.filter(bot_id=text).exists():
-        return rows.filter(of_bot(text))
+        return rows.filter(last_locked_by=text)
     if "/" not in text and (domain_ids := domains_like(text)):
-        return rows.filter(of_domains(domain_ids))
+        return rows.filter(domain__in=domain_ids)
     return rows.filter(pk__in=job_ids_of(hashes_like(text)))
 
 
@@ -161,18 +166,6 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def of_bot(bot_id: str) -> Q:
-    """Jobs that it holds now, or that ended in its hands. Each arm has its partial index."""
-    return Q(status=JobState.LOCKED, locked_by=bot_id) | Q(status__in=CLOSED, last_locked_by=bot_id)
-
-
-def of_domains(domain_ids: Iterable[UUID]) -> Q:
-    """Each arm has its partial index."""
-    ids = list(domain_ids)
-    open_ones = Q(status=JobState.PENDING, domain__in=ids) | Q(status=JobState.LOCKED, domain__in=ids)
-    return open_ones | Q(status__in=CLOSED, domain__in=ids)
 
 
 def job_ids_of(hashes: list[str], most: int = MOST_FOUND) -> list[UUID]:

@@ -12,7 +12,7 @@ from crawler.engine.scope import InvalidPattern, Patterns
 from crawler.web.hosts import canonical_domain
 from crawler.web.urls import InvalidURL
 
-MOST_URLS = 20_000
+MOST_URLS = 10_000
 EXAMPLES = 10
 NEW_POLICY = 2**62  # newer than any: of equal priority the oldest policy wins
 

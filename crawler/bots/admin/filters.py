@@ -31,8 +31,6 @@ class DomainFilter(TextFilter):  # type: ignore[misc]
         if not name:
             return rows
         domain_ids = admin_queries.domains_like(name)
-        if rows.model is CrawlJob:
-            return rows.filter(admin_queries.of_domains(domain_ids))
         if rows.model is not CrawlResult:
             return rows.filter(domain__in=domain_ids)
         return rows.filter(product_url_hash__in=ProductURL.objects.filter(domain__in=domain_ids).values("pk"))
@@ -44,9 +42,7 @@ class PolicyFilter(AutocompleteSelectFilter):  # type: ignore[misc]
         policy = admin_queries.policy_of(self.value()) if self.value() else None
         if policy is None:
             return rows
-        domain_ids = [policy.domain_id]
-        of_domain = admin_queries.of_domains(domain_ids) if rows.model is CrawlJob else None
-        return (rows.filter(of_domain) if of_domain else rows.filter(domain__in=domain_ids)).filter(policy=policy)
+        return rows.filter(domain=policy.domain_id, policy=policy)
 
 
 class StateFilter(DropdownFilter):  # type: ignore[misc]
@@ -81,7 +77,7 @@ class BotFilter(DropdownFilter):  # type: ignore[misc]
         name = self.value()
         if not name:
             return rows
-        return rows.filter(admin_queries.of_bot(name)) if rows.model is CrawlJob else rows.filter(bot_id=name)
+        return rows.filter(last_locked_by=name) if rows.model is CrawlJob else rows.filter(bot_id=name)
 
 
 class CreatedFilter(DropdownFilter):  # type: ignore[misc]

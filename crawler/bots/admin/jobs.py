@@ -17,6 +17,7 @@ from crawler.bots import actions, admin_queries
 from crawler.bots.actions.jobs import CHANGEABLE, LONGEST_LOCK_SECONDS, UNFINISHED
 from crawler.bots.admin.decorated import button, column
 from crawler.bots.admin.filters import BotFilter, CreatedFilter, DomainFilter, PolicyFilter, PriorityFilter, StateFilter
+from crawler.bots.admin.job_list import JobChangeList
 from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
 from crawler.bots.admin.pages import OperatorPages, attempt, attempt_many, confirmed, row_or_404
 from crawler.bots.admin.showing import linked, shortened, shown_time, time_column, unbroken
@@ -31,15 +32,6 @@ COLOURS = {
     JobState.FAILED: "danger",
     JobState.EXPIRED: "danger",
 }
-
-
-class JobChangeList(LargeChangeList):
-    def get_results(self, request: HttpRequest) -> None:
-        """With the URLs of the whole page from one query."""
-        super().get_results(request)
-        urls = admin_queries.urls_by_hash(job.product_url_hash for job in self.result_list)
-        for job in self.result_list:
-            job.shown_url = urls.get(job.product_url_hash, "(removed)")
 
 
 class JobForm(ModelForm):  # type: ignore[type-arg]
@@ -66,7 +58,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
     list_select_related = ("policy",)
     search_fields = ("id",)  # see get_search_results
     search_help_text = "URL or its beginning, hash, job id, bot id or domain"
-    ordering = ("-id",)
+    ordering = ("-created_at", "-id")
     actions = ("reset_jobs", "fail_jobs", "extend_locks")
     actions_detail = ("reset_this", "fail_this", "extend_this")
     readonly_fields = (
@@ -85,7 +77,10 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     def ordering_of_many(self, request: HttpRequest) -> tuple[str, ...]:
         """Pending jobs in the order in which bots get them, the others newest first."""
-        return ("-priority", "created_at") if request.GET.get("status") == JobState.PENDING else ("-id",)
+        state = request.GET.get("status")
+        if state == JobState.PENDING:
+            return ("-priority", "created_at")
+        return ("-created_at",) if state else ("-id",)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[CrawlJob], text: str

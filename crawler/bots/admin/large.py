@@ -12,12 +12,18 @@ from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
-MOST_COUNTED = 10_000
+MOST_COUNTED = 5_000
 
 
 def counted(rows: QuerySet[Any]) -> int:
     """How many there are, up to one more than we count."""
     return int(rows.order_by()[: MOST_COUNTED + 1].count())
+
+
+def with_count(rows: QuerySet[Any], count: int) -> QuerySet[Any]:
+    """For the paginator, which need not count again."""
+    rows.bounded_count = count  # type: ignore[attr-defined]
+    return rows
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
@@ -42,12 +48,13 @@ class LargeChangeList(ChangeList):  # type: ignore[misc]
     """A list of moderate length is sorted by any column; a longer one only as an index has it."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request, exclude_parameters)
+        return self.bounded(request, super().get_queryset(request, exclude_parameters))
+
+    def bounded(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         count = counted(rows)
         if count > MOST_COUNTED:
             rows = rows.order_by(*self.model_admin.ordering_of_many(request))
-        rows.bounded_count = count  # type: ignore[attr-defined]
-        return rows
+        return with_count(rows, count)
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -51,11 +51,14 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
         js = ("bots/uplot/uPlot.iife.min.js", "bots/price_chart.js")
         css = {"all": ("bots/uplot/uPlot.min.css",)}
 
-    def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
-        return self.ordering_of_many(request)
+    ordering = ("url",)
 
     def ordering_of_many(self, request: HttpRequest) -> tuple[Any, ...]:
-        return (UrlStart("url").asc(), "url_hash")
+        """By URL where the index has them together: all, or those of one domain."""
+        text = request.GET.get("domain") or request.GET.get("q") or ""
+        host = text.rpartition("://")[2].partition("/")[0]
+        is_one = not text or len(admin_queries.domains_like(host)) == 1
+        return (UrlStart("url").asc(), "url_hash") if is_one else ("url_hash",)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[ProductURL], text: str

@@ -1,4 +1,4 @@
-"""What people look for in the admin pages, at millions of rows. Of jobs only those that are over: pulls do not pay."""
+"""What people look for in the admin pages, at millions of rows. Of jobs only those that are over or were tried."""
 
 from django.db import migrations, models
 
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                         ),
                     )
                 ),
-                fields=["status", "-id"],
+                fields=["status", "-created_at"],
                 name="bot_jobs_closed",
             ),
         ),
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                         ),
                     )
                 ),
-                fields=["domain", "-id"],
+                fields=["domain", "-created_at"],
                 name="bot_jobs_closed_domain",
             ),
         ),
@@ -63,8 +63,18 @@ class Migration(migrations.Migration):
                         ),
                     )
                 ),
-                fields=["last_locked_by", "-id"],
+                fields=["last_locked_by", "-created_at"],
                 name="bot_jobs_closed_bot",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="crawljob",
+            index=models.Index(
+                condition=models.Q(
+                    ("last_locked_by__isnull", False), ("status", crawler.bots.states.JobState["PENDING"])
+                ),
+                fields=["last_locked_by"],
+                name="bot_jobs_tried",
             ),
         ),
         migrations.AddIndex(

@@ -101,10 +101,20 @@ class CrawlJob(models.Model):
             models.Index(
                 name="bot_jobs_locks", fields=["locked_by", "locked_until"], condition=Q(status=JobState.LOCKED)
             ),
-            # What people look for. Only of jobs that are over: pulls have nothing to do with these.
-            models.Index(name="bot_jobs_closed", fields=["status", "-id"], condition=Q(status__in=CLOSED)),
-            models.Index(name="bot_jobs_closed_domain", fields=["domain", "-id"], condition=Q(status__in=CLOSED)),
-            models.Index(name="bot_jobs_closed_bot", fields=["last_locked_by", "-id"], condition=Q(status__in=CLOSED)),
+            # What people look for. Of jobs that are over, or were tried: pulls have nothing to do with these. Not by
+            # id, which sorts the same way: the planner would rather walk through the primary key, past all others.
+            models.Index(name="bot_jobs_closed", fields=["status", "-created_at"], condition=Q(status__in=CLOSED)),
+            models.Index(
+                name="bot_jobs_closed_domain", fields=["domain", "-created_at"], condition=Q(status__in=CLOSED)
+            ),
+            models.Index(
+                name="bot_jobs_closed_bot", fields=["last_locked_by", "-created_at"], condition=Q(status__in=CLOSED)
+            ),
+            models.Index(
+                name="bot_jobs_tried",
+                fields=["last_locked_by"],
+                condition=Q(status=JobState.PENDING, last_locked_by__isnull=False),
+            ),
             models.Index(name="bot_jobs_lost_url", fields=["product_url_hash"], condition=Q(status__in=LOST)),
             models.Index(
                 name="bot_jobs_failed_bot",

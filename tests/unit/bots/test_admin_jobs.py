@@ -11,7 +11,8 @@ from django.test import Client
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import AuditEntry
 from crawler.bots import actions
-from crawler.bots.admin import large, pages
+from crawler.bots.admin import job_list, large, pages
+from crawler.bots.admin.jobs import JobAdmin
 from crawler.bots.models import BotConfig, CrawlJob, CrawlResult
 from tests.unit.bots.admin_browser import SHOP, browser_of, make_jobs, make_policy, place, text_of
 
@@ -178,7 +179,18 @@ def test_long_lists_are_counted_to_a_bound(
     assert order() == [str(job.pk) for job in jobs]  # by priority, as asked for
     monkeypatch.setattr(large, "MOST_COUNTED", 2)
     assert order() == sorted((str(job.pk) for job in jobs), reverse=True)  # by id, along its index
-    assert "more than 10,000" in text_of(browser.get(place("crawljob")))
+    assert "more than 2" in text_of(browser.get(place("crawljob")))
+
+
+def test_long_lists_of_a_domain(browser: Client, jobs: list[CrawlJob], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_list, "MOST_COUNTED", 2)
+    monkeypatch.setattr(large, "MOST_COUNTED", 2)
+    monkeypatch.setattr(JobAdmin, "list_per_page", 1)
+    finish(jobs[1], "bot-1")
+    for days, job in enumerate((jobs[1], jobs[3], jobs[0], jobs[2])):
+        CrawlJob.objects.filter(pk=job.pk).update(created_at=job.created_at - timedelta(days=days))
+    assert shown(browser, domain=SHOP) == {str(jobs[1].pk)}
+    assert shown(browser, domain=SHOP, p="2") == {str(jobs[3].pk)}
 
 
 def test_viewers_cannot_write(jobs: list[CrawlJob]) -> None:
