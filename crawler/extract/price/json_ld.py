@@ -12,8 +12,9 @@ from typing import Any, Final
 MOST_VALUES_IN_A_SCRIPT: Final = 20  # JSON texts one after another
 
 _WRAPPED_IN = ("<!--", "-->", "//<![CDATA[", "//]]>", "<![CDATA[", "]]>", "//", "/*", "*/", ";")
-# Strings are matched first, so that nothing in them is taken for a comment or a comma at an end.
-_STRING_OR_FLAW = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|/\*(?:.*?\*/|.*)|//[^\n]*|,(?=\s*[}\]])', re.DOTALL)
+# Strings are matched first, so that nothing in them is taken for a comment or a comma at an end. What is never closed
+# reaches to the end: were it no match, every quote after it would be tried as well.
+_STRING_OR_FLAW = re.compile(r'"[^"\\]*+(?:\\.?[^"\\]*+)*(?:"|\Z)|/\*(?:.*?\*/|.*)|//[^\n]*|,(?=\s*[}\]])', re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?![\\/"bfnrtu])')
 _decoder = json.JSONDecoder(parse_float=Decimal, strict=False)
 

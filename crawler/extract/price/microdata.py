@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+MOST_LOOSE_PRICES: Final = 3  # more are a list's
 MOST_ELEMENTS: Final = 5_000
 MOST_STEPS: Final = 100_000  # from an element to its parent
 MOST_TEXT: Final = 1_000_000  # characters of all elements, which may stand in each other
@@ -47,6 +48,7 @@ class _Walk:
         self.item_by_element: dict[int, Item] = {}
         self.owner_by_element: dict[int, Item | None] = {}
         self.loose: Item = {"@type": "Offer"}
+        self.loose_prices = 0
         self.steps = 0
         self.text_left = MOST_TEXT
 
@@ -59,7 +61,7 @@ class _Walk:
                 found += self._add_item(node, attributes, names)
             elif wanted := [name for name in map(str.lower, names) if name in _WANTED]:
                 self._add_value(node, attributes, [_AS_IN_JSON_LD.get(name, name) for name in wanted])
-        return [*found, self.loose] if "price" in self.loose else found
+        return [*found, self.loose] if 0 < self.loose_prices <= MOST_LOOSE_PRICES else found
 
     def _add_item(self, node: LexborNode, attributes: Attributes, names: list[str]) -> list[Item]:
         """The object, if it is no property of another. An offer within another belongs to it, said or not."""
@@ -76,6 +78,7 @@ class _Walk:
         """The first one counts."""
         owner = self._owner(node)
         thing = self.loose if owner is None else owner
+        self.loose_prices += owner is None and "price" in names
         missing = [name for name in names if name not in thing]
         value = self._value(node, attributes) if missing else None
         if value:
@@ -119,4 +122,4 @@ class _Walk:
 
 
 def _is_offer(item: Item) -> bool:
-    return any(kind.rstrip("/").endswith("Offer") for kind in item["@type"])
+    return any(kind.rstrip("/").lower().endswith("offer") for kind in item["@type"])

@@ -7,6 +7,7 @@ sells nothing.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -16,12 +17,15 @@ from urllib.parse import urlsplit
 MOST_OBJECTS: Final = 2_000
 DEEPEST: Final = 8
 MOST_UNNAMED: Final = 1  # more products without a sign of which is the page's own are a list
+MOST_LONE_OFFERS: Final = 3  # more offers without a product are a list
 
+# Types in lower case.
 PRODUCTS: Final = frozenset(
-    "Product ProductGroup ProductModel IndividualProduct SomeProducts Vehicle Car Motorcycle Book SoftwareApplication"
-    " MobileApplication WebApplication VideoGame Course Game Movie MusicAlbum".split()
+    "product productgroup productmodel individualproduct someproducts vehicle car motorcycle book softwareapplication"
+    " mobileapplication webapplication videogame course game movie musicalbum".split()
 )
-OFFERS: Final = frozenset(("Offer", "AggregateOffer"))
+OFFERS: Final = frozenset(("offer", "aggregateoffer"))
+_PREFIX: Final = re.compile(r".*[/#:]")  # http://schema.org/Product, schema:Product
 # What leads from a product or a page to things it does not sell itself.
 _ELSEWHERE: Final = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor itemListElement review reviews hasPart isPartOf"
@@ -40,9 +44,10 @@ class Subject(NamedTuple):
 
 
 def types_of(thing: Thing) -> set[str]:
+    """Without their vocabulary, in lower case."""
     value = thing.get("@type")
     names = value[:10] if isinstance(value, list) else [value]
-    return {name.rstrip("/").rpartition("/")[2].rpartition("#")[2] for name in names if isinstance(name, str)}
+    return {_PREFIX.sub("", name[:200].rstrip("/")).lower() for name in names if isinstance(name, str)}
 
 
 def plain_url(url: str) -> str:
@@ -59,7 +64,8 @@ def main_product(things: Iterable[Thing], subject: Subject) -> Thing | None:
     found = list(things)
     products = [thing for thing in found if types_of(thing) & PRODUCTS and _sells(thing)]
     if not products:
-        return next((thing for thing in found if types_of(thing) & OFFERS or "offers" in thing), None)
+        offers = [thing for thing in found if types_of(thing) & OFFERS or "offers" in thing]
+        return offers[0] if 0 < len(offers) <= MOST_LONE_OFFERS else None
     own = [thing for thing in products if _has_url(thing, subject)]
     named = [thing for thing in own or products if _has_name(thing, subject)]
     if named or own:

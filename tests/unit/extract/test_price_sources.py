@@ -44,6 +44,7 @@ JSON_LD: dict[str, tuple[Any, tuple[str | None, str | None]]] = {
     "a graph": ({"@context": "https://schema.org", "@graph": [{"@type": "WebPage"}, product()]}, ("129.90", "EUR")),
     "the page's main entity": ({"@type": "ItemPage", "mainEntity": product()}, ("129.90", "EUR")),
     "several types": (product(**{"@type": ["Product", "Car"]}), ("129.90", "EUR")),
+    "a type with a prefix": (product(**{"@type": "schema:product"}), ("129.90", "EUR")),
     "a type by its address": (product(**{"@type": "http://schema.org/Product"}), ("129.90", "EUR")),
     "a number": (priced(1290000), ("1290000", "EUR")),
     "exact decimals": ('{"@type":"Product","offers":{"price":0.10,"priceCurrency":"EUR"}}', ("0.10", "EUR")),
@@ -241,6 +242,12 @@ def test_related_products_in_microdata_do_not_count() -> None:
     assert told(page(body=shoes(TEXT) + shelf)) == ("7", "EUR")
     assert told(page(body=shelf + shoes(TEXT))) == ("7", "EUR")
     assert told(page(body=shelf)) == (None, None)
+
+
+def test_many_prices_without_a_product_are_a_list() -> None:
+    prices = [f'<b itemprop="price">{number} €</b>' for number in range(1, 9)]
+    assert told(page(body="".join(prices))) == (None, None)
+    assert told(page(body="".join(item("Offer", price) for price in prices))) == (None, None)
 
 
 def reading_of(**prices: str) -> PriceReading:
