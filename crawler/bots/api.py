@@ -33,6 +33,7 @@ from crawler.bots.waiting import WAITING
 from crawler.foundation.errors import Problem
 
 router = Router(tags=["bots"])
+VIEWS: dict[str, View] = {}  # by their paths below /api/crawl
 
 
 @for_bots
@@ -138,6 +139,7 @@ def add(path: str, view: View, summary: str, takes: type, gives: dict[int, type]
     def without_slash(request: HttpRequest) -> HttpResponse:
         return view(request)
 
+    VIEWS[f"{path}/"] = VIEWS[path] = view
     name = path.strip("/").replace("/", "_")
     extra = described(takes, gives)
     router.post(f"{path}/", summary=summary, operation_id=name, openapi_extra=extra)(with_slash)

@@ -38,6 +38,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "crawler.project.bots_first.BotsFirst",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crawler.project.middleware.NoNulls",
     "crawler.project.middleware.ApiEnvelope",
     "crawler.accounts.middleware.ApiGate",
     "django.contrib.sessions.middleware.SessionMiddleware",
