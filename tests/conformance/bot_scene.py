@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -55,20 +56,17 @@ class Scene:
     def __init__(self, server: BotServer, shop: SmallSite, folder: Path) -> None:
         self.server, self.shop, self.folder = server, shop, folder
         self.tokens = {server.bot_id: server.token}
-        self.clear()
-
-    def clear(self) -> None:
-        self.server.do("for model in (CrawlResult, CrawlJob, ProductURL, CrawlPolicy): model.objects.all().delete()")
+        server.clear()
 
     def add_jobs(self, *paths: str, domain: str = "example.com", **policy: Any) -> None:
-        self.clear()
+        self.server.clear()
         self.server.add_jobs(domain, [f"{path}?{time.monotonic_ns()}" for path in paths], **policy)
 
     def add_shop_jobs(self, *paths: str) -> None:
         """Jobs whose pages can be had."""
         for path in paths:
             self.shop.answers[f"/{path}"] = (200, {"Content-Type": "text/html"}, b"<title>Tea</title><b>19.90</b>")
-        self.clear()
+        self.server.clear()
         self.server.add_jobs(self.shop.url.split("/")[2], list(paths), scheme="http")
 
     def token_of(self, bot_id: str) -> str:
@@ -161,6 +159,7 @@ answer = [{"status": row.status, "retry_count": row.retry_count, "last_error": r
                 while self.states() != states:
                     said = log.read_text()[-2000:]
                     assert process.poll() is None and time.monotonic() < ends_at, f"{self.states()}\n{said}"
+                    threading.Event().wait(0.05)
             finally:
                 os.killpg(process.pid, 9)
                 process.wait(PATIENCE_SECONDS)

@@ -76,6 +76,10 @@ actions.add_product_urls({urls!r})
 actions.schedule_due()
 """)
 
+    def clear(self) -> None:
+        """No jobs, and nothing to make them of."""
+        self.do("for model in (CrawlResult, CrawlJob, ProductURL, CrawlPolicy): model.objects.all().delete()")
+
     def states(self, domain: str) -> dict[str, int]:
         """How many jobs of a domain are in which state."""
         found: dict[str, int] = self.do(f"""

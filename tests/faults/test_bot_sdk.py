@@ -178,11 +178,14 @@ def test_a_signal_gives_everything_back(server: BotServer, grace_seconds: str, s
     script = [sys.executable, "-c", BOT_THAT_HANGS, domain, grace_seconds]
     with subprocess.Popen(script, env=server.environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(2)]
-        for _ in range(signals):
-            process.send_signal(signal.SIGTERM)
-            lines.append(process.stdout.readline())
-        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        try:
+            lines = [process.stdout.readline() for _ in range(2)]
+            for _ in range(signals):
+                process.send_signal(signal.SIGTERM)
+                lines.append(process.stdout.readline())
+            said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            process.kill()
     assert lines == ["begun\n"] * 2 + ["stopping\n"] * signals
     assert process.returncode == 0
     states = server.states(domain)

@@ -73,9 +73,9 @@ class Result:
 
     def body(self) -> dict[str, Any]:
         """The fields of a submit. The price goes as text, digit by digit."""
-        found = {"title": self.title, "parsed_data": self.parsed_data, "raw_html": self.raw_html}
-        sent = {"success": True, "price": format(self.price, "f"), "currency": self.currency, "in_stock": self.in_stock}
-        return sent | {name: value for name, value in found.items() if value is not None}
+        sent = {"success": True, "price": format(self.price, "f"), "currency": self.currency}
+        names = ("title", "in_stock", "parsed_data", "raw_html")
+        return sent | {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
