@@ -339,8 +339,8 @@ def test_the_lock_behaves_like_its_model() -> None:
     run_state_machine_as_test(
         LockMachine,
         settings=settings(
-            max_examples=25,
-            stateful_step_count=40,
+            max_examples=20,
+            stateful_step_count=35,
             deadline=None,
             derandomize=True,
             suppress_health_check=[HealthCheck.too_slow],

@@ -31,7 +31,7 @@ BOTS, A_CROWD = 50, 10
 # Two of the five processes kill themselves in the middle of a request, and are started again, so often.
 DEATHS = 2
 # How many results there are before the first disaster, between the two, and after them.
-RESULTS = (120, 120, 200)
+RESULTS = (80, 80, 120)
 WELL = 100
 SEED = os.environ.get("BOT_FAULT_SEED", "5")
 
@@ -72,7 +72,7 @@ class Party:
         plan = {
             "port": self.platform.port, "seed": SEED, "folder": str(self.journals),
             "bots": [[name, self.tokens[name], how] for name, how in zip(names, manners, strict=True)],
-            "dies_after": self.chance.randint(80, 250) if dies else None,
+            "dies_after": self.chance.randint(40, 120) if dies else None,
         }  # fmt: skip
         path = self.folder / f"crowd{number}.json"
         path.write_text(json.dumps(plan))
