@@ -11,7 +11,7 @@ from crawler.accounts import guessing, idempotency, limits, logins, tokens
 from crawler.accounts.actors import Actor, actor_of_token
 from crawler.accounts.addresses import address_subject
 from crawler.accounts.devices import remember_device
-from crawler.foundation.errors import Family, InvalidInput, Problem, family_of, render
+from crawler.foundation.errors import Family, Problem, family_of, render
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +53,6 @@ class ApiGate:
     def answer(self, request: HttpRequest, actor: Actor | None, usage: limits.Usage | None) -> HttpResponse:
         if usage and usage.exceeded:
             raise usage.problem()
-        if "%00" in request.META.get("QUERY_STRING", ""):  # PostgreSQL has no word for it
-            raise InvalidInput(field="query", reason="Null characters are not allowed.")
         key = request.headers.get("Idempotency-Key")
         if key is None or actor is None or request.method not in WRITING:
             return self.get_response(request)

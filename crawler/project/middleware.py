@@ -12,8 +12,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.middleware.csrf import CsrfViewMiddleware
 
 from crawler.foundation import context
-from crawler.foundation.errors import family_of, is_rendered, problem_for_status, render
+from crawler.foundation.errors import InvalidInput, family_of, is_rendered, problem_for_status, render
 from crawler.foundation.ids import short_id
+from crawler.project import failures
 
 log = logging.getLogger("crawler.requests")
 
@@ -54,6 +55,18 @@ def log_request(request: HttpRequest, response: HttpResponse, seconds: float) ->
         "actor": actor.label if actor else None,
     }
     log.log(level, "%s %s %s", request.method, request.path, response.status_code, extra=facts)
+
+
+class NoNulls:
+    """A null character in an address means nothing to anybody, and PostgreSQL takes none."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return failures.answer(request, InvalidInput(field="address", reason="Null characters are not allowed."))
+        return self.get_response(request)
 
 
 class ApiEnvelope:

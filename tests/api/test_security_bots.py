@@ -165,7 +165,7 @@ def test_other_methods(method: str) -> None:
         assert is_clean(answer, 405)["error"] == "method_not_allowed"
 
 
-@pytest.mark.parametrize("path", ["", "pull//", "pull/%00", "%ff", "nothing/"])
+@pytest.mark.parametrize("path", ["", "pull//", "%ff", "nothing/"])
 def test_a_post_anywhere_else(path: str) -> None:
     answer = Bot().client.post(f"/api/crawl/{path}", {}, content_type="application/json")
     is_clean(answer, 404, 405)

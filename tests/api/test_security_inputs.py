@@ -89,6 +89,16 @@ def fields_of(about: dict[str, Any]) -> list[str]:
     return list(shapes.get(reference, {}).get("properties", {}))
 
 
+@pytest.mark.parametrize(
+    "path", ["accounts/user/?pk__in=%00", "bots/producturl/%00/change/", "%00", "accounts/user/?q=%00"]
+)
+def test_a_null_character_in_the_address_of_a_page(caller: Api, path: str) -> None:
+    caller.client.force_login(caller.user)
+    answer = caller.get(f"/admin/secure-admin-2025/{path}")
+    assert answer.status_code == 400
+    assert "text/html" in answer["Content-Type"]
+
+
 def test_a_user_with_odd_fields(caller: Api) -> None:
     good = {"username": "eva", "role": "viewer"}
     for name in ("username", "email", "password", "role"):
