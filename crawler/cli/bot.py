@@ -17,13 +17,13 @@ app = typer.Typer(
     help="Bots: create, list, rotate, enable, disable, and run the bundled price worker.", no_args_is_help=True
 )
 
-BotId = Annotated[str, typer.Argument(metavar="BOT", help="The bot's id, as `crawler bot list` shows it.")]
+BotId = Annotated[str, typer.Argument(metavar="BOT_ID", help="The bot's id, as `crawler bot list` shows it.")]
 Reason = Annotated[str, typer.Option(help="Kept in the audit log.")]
 
 
 @app.command()
 def create(
-    bot_id: Annotated[str, typer.Argument(metavar="BOT", help="Letters, digits and . _ : @ - only.")],
+    bot_id: Annotated[str, typer.Argument(metavar="BOT_ID", help="Letters, digits and . _ : @ - only.")],
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
     max_jobs_per_pull: Annotated[int, typer.Option(min=1, max=100, help="Jobs it gets at once.")] = 100,
 ) -> None:
