@@ -21,7 +21,7 @@ from crawler.extract.price import json_ld, microdata, open_graph
 from crawler.extract.price.combining import combined
 from crawler.extract.price.offers import offer_of
 from crawler.extract.price.page import LONGEST_HTML, Page, take_apart
-from crawler.extract.price.products import Subject, Thing, all_things, main_product, plain_url
+from crawler.extract.price.products import Subject, Thing, all_things, identity, main_product, place
 from crawler.extract.price.reading import NOTHING, PriceReading, SourceReading
 from crawler.extract.price.symbols import country_of
 from crawler.web.charset import decode
@@ -77,10 +77,10 @@ def _reading(things: list[Thing], subject: Subject, country: str, confidence: fl
 def _subject(page: Page, tags: MetaTags, url: str) -> Subject:
     links = (node.attributes for node in page.tree.css('link[rel="canonical"]')[:3])
     urls = [url, meta_tags.first(tags, ("og:url",)), *(link.get("href") for link in links)]
-    known = [text for text in urls if text]
+    identities = {identity(text, url) for text in urls if text}
     texts = [_heading(page), meta_tags.first(tags, ("og:title", "twitter:title")), _title(page, {})]
     names = tuple(text.lower() for text in texts if text)
-    return Subject(frozenset(map(plain_url, known)), frozenset(known), names)
+    return Subject(url, frozenset(identities - {""}), frozenset(map(place, identities)) - {""}, names)
 
 
 def _heading(page: Page) -> str | None:

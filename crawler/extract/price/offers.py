@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from crawler.extract.price.amounts import amount_of
 from crawler.extract.price.availability import is_in_stock
-from crawler.extract.price.products import OFFERS, Subject, Thing, types_of
+from crawler.extract.price.products import OFFERS, Subject, Thing, identity, types_of
 from crawler.extract.price.symbols import currency_in
 
 MOST_OFFERS: Final = 300  # looked at
@@ -92,7 +92,7 @@ def _first(value: Any) -> Any:
 
 def _is_own(thing: Thing, subject: Subject) -> bool:
     url = thing.get("url")
-    return isinstance(url, str) and "/" in url and url.strip() in subject.exact_urls
+    return isinstance(url, str) and "/" in url and identity(url, subject.url) in subject.identities
 
 
 def _is_used(thing: Thing) -> bool:

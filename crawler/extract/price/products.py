@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
+
+from crawler.web.urls import InvalidURL, normalize
 
 MOST_OBJECTS: Final = 2_000
 DEEPEST: Final = 8
@@ -38,8 +39,9 @@ Thing = Mapping[str, Any]
 class Subject(NamedTuple):
     """What is known of the page itself."""
 
-    urls: frozenset[str]  # as `plain_url` makes them
-    exact_urls: frozenset[str]  # as they are written
+    url: str
+    identities: frozenset[str]  # of its URLs, as `identity` makes them
+    places: frozenset[str]  # likewise by `place`
     names: tuple[str, ...]  # title, heading, in lower case
 
 
@@ -50,13 +52,17 @@ def types_of(thing: Thing) -> set[str]:
     return {_PREFIX.sub("", name[:200].rstrip("/")).lower() for name in names if isinstance(name, str)}
 
 
-def plain_url(url: str) -> str:
-    """Host and path, without what links to the same page differ in."""
+def identity(url: str, base: str) -> str:
+    """The one spelling of a URL; empty when it is none."""
     try:
-        parts = urlsplit(url[:2000].strip())
-    except ValueError:
+        return normalize(url[:2000], base)
+    except InvalidURL:
         return ""
-    return (parts.netloc.lower().removeprefix("www.") + parts.path.rstrip("/")).lower()
+
+
+def place(url: str) -> str:
+    """Host and path of an identity, for links to the same page that differ in their query. Empty for a host's root."""
+    return url.partition("//")[2].partition("?")[0].removeprefix("www.").rstrip("/") if url.count("/") > 2 else ""
 
 
 def main_product(things: Iterable[Thing], subject: Subject) -> Thing | None:
@@ -66,7 +72,7 @@ def main_product(things: Iterable[Thing], subject: Subject) -> Thing | None:
     if not products:
         offers = [thing for thing in found if types_of(thing) & OFFERS or "offers" in thing]
         return offers[0] if 0 < len(offers) <= MOST_LONE_OFFERS else None
-    own = [thing for thing in products if _has_url(thing, subject)]
+    own = _with_own_url(products, subject)
     named = [thing for thing in own or products if _has_name(thing, subject)]
     if named or own:
         return (named or own)[0]
@@ -101,8 +107,14 @@ def _sells(thing: Thing) -> bool:
     return any(name in thing for name in ("offers", "price", "hasVariant", "lowPrice"))
 
 
-def _has_url(thing: Thing, subject: Subject) -> bool:
-    return any(plain_url(url) in subject.urls for url in _urls(thing))
+def _with_own_url(products: list[Thing], subject: Subject) -> list[Thing]:
+    """Those with the page's URL; else those that differ from it in the query alone, if that makes one product."""
+    urls = [[identity(url, subject.url) for url in _urls(thing)] for thing in products]
+    exact = [thing for thing, its in zip(products, urls, strict=True) if not subject.identities.isdisjoint(its)]
+    if exact:
+        return exact
+    near = [thing for thing, its in zip(products, urls, strict=True) if not subject.places.isdisjoint(map(place, its))]
+    return near if len({str(thing.get("name"))[:200] for thing in near}) == 1 else []
 
 
 def _urls(thing: Thing) -> Iterator[str]:

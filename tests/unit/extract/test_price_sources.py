@@ -150,6 +150,14 @@ def test_of_several_products_the_one_with_the_pages_address_counts() -> None:
     assert told(page([*others[:4], product(url=URL + "/?ref=1"), *others[4:]])) == ("129.90", "EUR")
 
 
+def test_addresses_may_be_relative_and_may_differ_in_their_query() -> None:
+    hats = [priced(number, f"Hat {number}", url=f"/show?id={number}") for number in range(1, 9)]
+    shown = page(hats, head='<link rel="canonical" href="/show?id=3">')
+    assert told(shown) == ("3", "EUR")
+    assert read_price(page(hats), "https://shop.example/show?id=5&utm_source=mail").price == Decimal(5)
+    assert read_price(page(hats), "https://shop.example/show").price is None
+
+
 def test_of_several_products_the_one_with_the_pages_name_counts() -> None:
     assert told(page([priced(1, "Hat"), priced(2, "Coat"), product()])) == ("129.90", "EUR")
 
