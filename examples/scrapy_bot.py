@@ -12,7 +12,6 @@ from typing import Any
 import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
-from twisted.python.failure import Failure as Trouble
 
 from crawler.extract.price import read_price
 from crawler.integrations.client import Bot, BotError, Failure, Job, Refused, Result
@@ -58,7 +57,7 @@ class PriceSpider(scrapy.Spider):
             result = Result(found.price, found.currency, found.title, found.in_stock is not False, found.parsed_data())
             await self.in_thread(self.answer, job, result)
 
-    async def failed(self, trouble: Trouble) -> None:
+    async def failed(self, trouble: Any) -> None:
         await self.in_thread(self.answer, trouble.request.meta["job"], Failure(trouble.getErrorMessage()))
 
     def closed(self, reason: str) -> None:

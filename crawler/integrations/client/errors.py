@@ -98,6 +98,7 @@ def refusal(status: int, body: dict[str, Any]) -> Refused:
     code, detail = str(body.get("error", "")), body.get("detail", "")
     fields = detail if isinstance(detail, dict) else {}
     message = "; ".join(f"{name}: {_joined(reasons)}" for name, reasons in fields.items()) or str(detail) or code
+    message = message or f"HTTP {status}"
     if status == 413:
         return TooLarge(message, status, code, fields)
     kind = BY_CODE.get(code, AuthenticationError if status == 401 else Refused)
