@@ -209,6 +209,34 @@ def test_stop_from_another_thread(server: BotServer, bot: Bot) -> None:
     assert [counted(one) for one in got] == [(1, 0, 0, 0)]
 
 
+def test_who_breaks_off_gives_everything_back(server: BotServer, bot: Bot) -> None:
+    server.add_jobs("broken.com", ["1", "2", "3"])
+
+    def disturb(event: Event) -> None:
+        raise RuntimeError("a listener's mistake")
+
+    with pytest.raises(RuntimeError, match="listener"):
+        bot.run(found, workers=1, domain="broken.com", on_event=disturb)
+    assert "locked" not in server.states("broken.com")
+
+    async def cancelled() -> None:
+        begun = asyncio.Event()
+
+        async def hang(job: Job) -> Result:
+            begun.set()
+            await asyncio.Event().wait()
+            return found(job)
+
+        running = asyncio.create_task(bot.run_async(hang, workers=2, domain="broken.com"))
+        await begun.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(cancelled())
+    assert "locked" not in server.states("broken.com")
+
+
 def test_who_is_not_known_is_told_so(server: BotServer) -> None:
     with pytest.raises(AuthenticationError, match=r"does not accept this bot: .*BOT_API_TOKEN") as caught:
         Bot(server.url, server.bot_id, "bot_wrong").run(found)

@@ -191,7 +191,8 @@ class Desk:
 
     def _brake(self, held: Held, now: float) -> None:
         """What is given back is there to be pulled again at once: slow down."""
-        self.given_back.add(held.job.job_id)
+        if self.options.until_idle:
+            self.given_back.add(held.job.job_id)
         pause = min(LONGEST_BRAKE_SECONDS, 0.25 * 2 ** min(self.given_back_in_a_row, 10))
         self.given_back_in_a_row += 1
         self.pull.not_before = max(self.pull.not_before, now + pause)
@@ -280,7 +281,7 @@ class Desk:
         return any(held in (channel.about or ()) for channel in (self.submit, self.release))
 
     def _was_given_back(self, held: Held) -> bool:
-        return self.options.until_idle and held.job.job_id in self.given_back
+        return held.job.job_id in self.given_back
 
     def _look_once_more(self, was_idle: bool, now: float) -> None:
         """Idle is who asked with empty hands and got nothing; a job in work may still come back as pending."""
@@ -347,6 +348,10 @@ class Desk:
             channel.hurry()
         self._drop_pull_if_stopping()
         self._tell("stopping", f"{self.busy} in work, {len(self.outbox)} to submit, {len(self.leaving)} to give back")
+
+    def stop_at_once(self, now: float) -> None:
+        while not self.is_forced:
+            self.stop(now)
 
     def _mind_the_end(self, now: float) -> None:
         if now >= self.grace_ends_at:

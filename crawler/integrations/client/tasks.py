@@ -29,15 +29,24 @@ class Tasks:
         self.loop.call_soon_threadsafe(self.mailbox.put_nowait, None)
 
     async def run(self) -> Summary:
+        """Whatever ends it, jobs are given back: also when our task is cancelled."""
         began_at = time.monotonic()
         try:
-            while not self.desk.is_over:
-                await self._step()
+            await self._until_over()
+        except BaseException:
+            self.teller.hush()
+            self.desk.stop_at_once(time.monotonic())
+            await self._until_over()
+            raise
         finally:
             await self._dismiss()
-            self.teller.tell(self.desk)
         self.desk.summary.seconds = time.monotonic() - began_at
         return self.desk.summary
+
+    async def _until_over(self) -> None:
+        while not self.desk.is_over:
+            await self._step()
+        self.teller.tell(self.desk)
 
     async def _step(self) -> None:
         for command in self.desk.due(time.monotonic()):

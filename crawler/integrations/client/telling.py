@@ -16,6 +16,10 @@ class Teller:
     def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         self.on_event = on_event
 
+    def hush(self) -> None:
+        """To the log only, from now on."""
+        self.on_event = None
+
     def tell(self, desk: Desk) -> None:
         events, desk.events = desk.events, []
         for event in events:

@@ -32,15 +32,24 @@ class Threads:
         self.mailbox.put(None)
 
     def run(self) -> Summary:
+        """Whatever ends it, jobs are given back: also when `on_event` raises."""
         began_at = time.monotonic()
         try:
-            while not self.desk.is_over:
-                self._step()
+            self._until_over()
+        except BaseException:
+            self.teller.hush()
+            self.desk.stop_at_once(time.monotonic())
+            self._until_over()
+            raise
         finally:
             self._dismiss()
-            self.teller.tell(self.desk)
         self.desk.summary.seconds = time.monotonic() - began_at
         return self.desk.summary
+
+    def _until_over(self) -> None:
+        while not self.desk.is_over:
+            self._step()
+        self.teller.tell(self.desk)
 
     def _step(self) -> None:
         for command in self.desk.due(time.monotonic()):
