@@ -35,8 +35,6 @@ BACKOFF = """(
         ELSE retry_backoff_minutes * (1 << least(url.failure_streak, 3)) * interval '1 minute' END
     FROM crawl_policies WHERE id = url.policy_id)"""
 
-# The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it does not.
-HASHES = "ARRAY(SELECT product_url_hash FROM held)"
 IS_BOT = "token_hash = sent.digest AND bot.bot_id = coalesce(sent.shown_bot_id, bot.bot_id)"
 
 # The first result of a product is no change: there was no price before.
@@ -54,7 +52,8 @@ PERCENT = f"""CASE WHEN found.kind IN ('price_up', 'price_down') THEN least({MOS
     previous_price * 1e6) END) / 1e6 END"""
 
 # The condition on the lock is checked again on the row's newest version after a wait for it. That a job with a holder
-# is locked is a constraint of the table; said here as well it would tempt the planner to read all locked jobs.
+# is locked is a constraint of the table; said here as well it would tempt the planner to read all locked jobs. It takes
+# what is sent for a hundred rows and looks up each of them; a list (= ANY) as well would be gone through for each.
 FINISH = f"""
 WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%s::json) AS sent({", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())})
@@ -66,7 +65,7 @@ WITH sent AS MATERIALIZED (
         CASE WHEN success THEN retry_count WHEN retry_count < max_retries - 1 THEN retry_count + 1
              ELSE max_retries END AS new_retry_count
     FROM sent JOIN bot ON {IS_BOT} JOIN bot_jobs AS job ON job.id = sent.job_id
-    WHERE bot.enabled AND job.locked_by = bot.bot_id AND job.id = ANY(ARRAY(SELECT job_id FROM sent))
+    WHERE bot.enabled AND job.locked_by = bot.bot_id
       AND job.fence = coalesce(sent.fence, job.fence) AND job.locked_until > clock_timestamp()
     ORDER BY job.id FOR NO KEY UPDATE OF job
 ), stored AS (
@@ -74,7 +73,7 @@ WITH sent AS MATERIALIZED (
         storage_path, previous_price, previous_currency, previous_in_stock, created_at)
     SELECT result_id, job_id, product_url_hash, bot_id, price, currency, title, in_stock, parsed_data::jsonb,
         storage_path, last_price, last_currency, last_in_stock, statement_timestamp()
-    FROM held LEFT JOIN product_urls ON url_hash = product_url_hash AND url_hash = ANY({HASHES}) WHERE success
+    FROM held LEFT JOIN product_urls ON url_hash = product_url_hash WHERE success
     RETURNING id, product_url_hash, price, currency, title, in_stock, previous_price, previous_currency,
         previous_in_stock
 ), changed AS (
@@ -95,14 +94,14 @@ WITH sent AS MATERIALIZED (
         last_result_at = CASE WHEN held.success THEN statement_timestamp() ELSE url.last_result_at END,
         last_changed_at = CASE WHEN held.success AND {CHANGES_URL} THEN statement_timestamp()
             ELSE url.last_changed_at END
-    FROM held WHERE url.url_hash = held.product_url_hash AND url.url_hash = ANY({HASHES}) AND new_status <> 'pending'
+    FROM held WHERE url.url_hash = held.product_url_hash AND new_status <> 'pending'
     RETURNING url.url_hash, url.next_due_at, (SELECT enabled FROM crawl_policies WHERE id = url.policy_id) AS runs
 ), finished AS (
     UPDATE bot_jobs AS job SET status = held.new_status, retry_count = held.new_retry_count, locked_by = NULL,
         locked_at = NULL, lock_extension_seconds = 0,
         last_error = CASE WHEN held.success THEN job.last_error ELSE held.error_msg END,
         finished_at = CASE WHEN held.new_status = 'pending' THEN NULL ELSE statement_timestamp() END
-    FROM held WHERE job.id = held.job_id AND job.id = ANY(ARRAY(SELECT job_id FROM held))
+    FROM held WHERE job.id = held.job_id
 )
 SELECT sent.result_id, bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
     CASE WHEN held.success THEN held.result_id END, CASE WHEN due.runs THEN due.next_due_at END
