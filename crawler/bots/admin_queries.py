@@ -181,6 +181,11 @@ def job_ids_of(hashes: list[str], most: int = MOST_FOUND) -> list[UUID]:
     return sorted(found, reverse=True)[:most]
 
 
+def has_job(job_id: UUID) -> bool:
+    """Old ones are forgotten; their results stay."""
+    return CrawlJob.objects.filter(pk=job_id).exists()
+
+
 def history_of_job(job: CrawlJob) -> dict[str, Any]:
     """What came of it, and of its URL before and after."""
     results = CrawlResult.objects.filter(product_url_hash=job.product_url_hash).order_by("-id").defer("parsed_data")

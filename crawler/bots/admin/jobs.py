@@ -51,8 +51,8 @@ class JobForm(ModelForm):  # type: ignore[type-arg]
 class JobAdmin(OperatorPages, LargeTableAdmin):
     form = JobForm
     list_display = (
-        "address", "state", "priority", "policy_name", "holder",
-        time_column("locked_until", "locked until"), "attempts", time_column("created_at", "created"), "error",
+        "address", "state", "priority", "policy_name", "holder", "failed", time_column("created_at", "created"),
+        "error",
     )  # fmt: skip
     list_filter = (StateFilter, DomainFilter, ("policy", PolicyFilter), BotFilter, PriorityFilter, CreatedFilter)
     list_select_related = ("policy",)
@@ -112,13 +112,19 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
     def policy_name(self, job: CrawlJob) -> str:
         return job.policy.name if job.policy else "–"
 
-    @admin.display(description="bot")
-    def holder(self, job: CrawlJob) -> str:
-        return unbroken(job.locked_by or job.last_locked_by or "–")
+    @column(description="bot", header=True)
+    def holder(self, job: CrawlJob) -> list[str]:
+        """Who has it, until when; or who had it last."""
+        until = f"until {shown_time(job.locked_until)}" if job.locked_until else ""
+        return [unbroken(job.locked_by or job.last_locked_by or "–"), until]
 
     @admin.display(description="failed attempts")
     def attempts(self, job: CrawlJob) -> str:
         return f"{job.retry_count} of {job.max_retries}"
+
+    @admin.display(description="failed", ordering="retry_count")
+    def failed(self, job: CrawlJob) -> str:
+        return unbroken(f"{job.retry_count} of {job.max_retries}")
 
     @admin.display(description="last error")
     def error(self, job: CrawlJob) -> str:

@@ -118,6 +118,8 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
 
     @admin.display(description="job")
     def job_link(self, result: CrawlResult) -> str:
+        if not admin_queries.has_job(result.job_id):
+            return f"{result.job_id} (forgotten)"
         return linked("crawljob", result.job_id, result.job_id)
 
     @admin.display(description="raw HTML")

@@ -91,6 +91,7 @@ def test_the_page_shows_parsed_data_as_text(browser: Client, job: CrawlJob) -> N
     assert "&lt;script&gt;x()" in page
     assert "<script>x()" not in page
     assert "größe" in page
+    assert f"{result.job_id} (forgotten)" in page
 
 
 def test_raw_html_is_shown_as_text(browser: Client, job: CrawlJob) -> None:
