@@ -65,7 +65,10 @@ class NoNulls:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return failures.answer(request, InvalidInput(field="address", reason="Null characters are not allowed."))
+            names = [name for name, values in request.GET.lists() if "\0" in "".join([name, *values])]
+            return failures.answer(
+                request, InvalidInput(field=(names or ["address"])[0], reason="Null characters are not allowed.")
+            )
         return self.get_response(request)
 
 

@@ -99,6 +99,11 @@ def test_a_null_character_in_the_address_of_a_page(caller: Api, path: str) -> No
     assert "text/html" in answer["Content-Type"]
 
 
+def test_a_null_character_is_refused_by_name(caller: Api) -> None:
+    answer = caller.get("/api/v1/audit?limit=5&target_type=a%00b")
+    assert (answer.status_code, answer.json()["error"]["details"]["field"]) == (400, "target_type")
+
+
 def test_a_user_with_odd_fields(caller: Api) -> None:
     good = {"username": "eva", "role": "viewer"}
     for name in ("username", "email", "password", "role"):
