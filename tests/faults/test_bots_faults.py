@@ -88,12 +88,12 @@ class Party:
                 close(crowd)
                 self.start_crowd(number)
 
-    def until(self, condition: Callable[[], bool], what: str) -> None:
+    def until(self, condition: Callable[[], bool], what: str, look_seconds: float = 0.1) -> None:
         deadline = time.monotonic() + 2 * PATIENCE_SECONDS
         while not condition():
             assert time.monotonic() < deadline, f"still not: {what}"
             self.tend()
-            time.sleep(0.1)
+            time.sleep(look_seconds)
 
     def until_more_results(self, count: int) -> None:
         wanted = self.results + count
@@ -120,7 +120,7 @@ class Party:
             last = self.answers_since(since)[-WELL:]
             return len(last) == WELL and max(last) < 500
 
-        self.until(is_well, "every request is answered again")
+        self.until(is_well, "every request is answered again", 0.4)
 
     def end(self) -> Record:
         """Everybody goes home; what is still locked runs out."""
