@@ -19,7 +19,8 @@ from django.conf import settings
 
 from crawler.accounts import audit
 from crawler.accounts.actors import Actor
-from crawler.bots.actions.products import BATCH, AddedURLs, NewPolicies, add_identities, known_hashes
+from crawler.bots.actions.product_rows import known_hashes
+from crawler.bots.actions.products import BATCH, AddedURLs, NewPolicies, add_identities
 from crawler.bots.identity import Identity, identify
 from crawler.bots.models import ProductURL
 from crawler.bots.product_files import Entry, Form, Source, form_of_name, read_entries

@@ -9,31 +9,22 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from crawler.accounts import audit
 from crawler.accounts.actors import Actor
 from crawler.bots.actions.matching import Rule, matchers, rules_by_domain
 from crawler.bots.actions.policies import create_policy
+from crawler.bots.actions.product_rows import NewURL, insert_new
 from crawler.bots.identity import Identity, identify
 from crawler.bots.models import CrawlJob, CrawlPolicy, ProductURL
 from crawler.bots.states import OPEN
 from crawler.domains.models import Domain
 from crawler.domains.progress import remember
-from crawler.frontier.bulk import insert_many, list_of, members, timestamp
 from crawler.web.urls import InvalidURL
 
 BATCH = 10_000
 REFUSALS_KEPT = 100
-COLUMNS = {
-    "url_hash": "text",
-    "url": "text",
-    "domain_id": "uuid",
-    "policy_id": "bigint",
-    "next_due_at": "timestamptz",
-    "failure_streak": "smallint",
-    "created_at": "timestamptz",
-}
 
 
 @dataclass
@@ -89,37 +80,31 @@ def add_identities(
     """Add those that are new, each given once, and count them in `total`."""
     if not found:
         return
-    now = time.time()
     names = {one.domain for one in found}
-    remember(names, source, now)
+    remember(names, source, time.time())
     domain_ids = dict(Domain.objects.filter(name__in=names).values_list("name", "id"))
     rules = rules_by_domain(domain_ids.values())
     if policies and (bare := [domain_id for domain_id in domain_ids.values() if domain_id not in rules]):
         total.policies_made += _make_policies(policies, bare)
         rules = rules_by_domain(domain_ids.values())
-    rows = _rows(found, domain_ids, rules, timestamp(now))
-    known = known_hashes([one.url_hash for one in found])
-    new = [row for row in rows if row[0] not in known]
-    with connection.cursor() as cursor:
-        insert_many(cursor, connection.vendor, "product_urls", COLUMNS, new, "ON CONFLICT (url_hash) DO NOTHING")
-    total.added += len(new)
-    total.known += len(rows) - len(new)
-    total.without_policy += sum(row[3] is None for row in new)
+    rows = _rows(found, domain_ids, rules)
+    inserted = insert_new(rows)
+    total.added += inserted.added
+    total.known += len(rows) - inserted.added
+    total.without_policy += inserted.without_policy
     for one, row in zip(found, rows, strict=True):
-        if row[3] is None:
+        if row.policy_id is None:
             total.resting_by_domain[one.domain] = total.resting_by_domain.get(one.domain, 0) + 1
     _notice_changes(rules, domain_ids.values())
 
 
-def _rows(found: list[Identity], domain_ids: dict[str, Any], rules: dict[Any, list[Rule]], now: str) -> list[Any]:
+def _rows(found: list[Identity], domain_ids: dict[str, Any], rules: dict[Any, list[Rule]]) -> list[NewURL]:
     by_domain = matchers(rules)
     rows = []
     for one in found:
         domain_id = domain_ids[one.domain]
         matcher = by_domain.get(domain_id)
-        policy_id = matcher.policy_of(one.url) if matcher else None
-        key = domain_id.hex if connection.vendor == "sqlite" else domain_id
-        rows.append((one.url_hash, one.url, key, policy_id, now if policy_id else None, 0, now))
+        rows.append(NewURL(one.url_hash, one.url, domain_id, matcher.policy_of(one.url) if matcher else None))
     return rows
 
 
@@ -127,15 +112,6 @@ def _make_policies(policies: NewPolicies, domain_ids: list[Any]) -> int:
     for domain in Domain.objects.filter(pk__in=domain_ids):
         create_policy(policies.by, domain, policies.name, frequency_hours=policies.frequency_hours)
     return len(domain_ids)
-
-
-def known_hashes(hashes: Sequence[str]) -> set[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT url_hash FROM product_urls WHERE url_hash {members(connection.vendor, 'text')}",
-            [list_of(connection.vendor, hashes)],
-        )
-        return {row[0] for row in cursor.fetchall()}
 
 
 def _notice_changes(rules: dict[Any, list[Rule]], domain_ids: Iterable[Any]) -> None:

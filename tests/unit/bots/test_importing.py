@@ -12,6 +12,7 @@ import pytest
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import AuditEntry
 from crawler.bots import importing
+from crawler.bots.identity import identify
 from crawler.bots.importing import ImportSummary, import_product_urls
 from crawler.bots.models import CrawlPolicy, ProductURL
 from crawler.bots.product_files import Form, read_entries
@@ -145,3 +146,11 @@ def test_an_import_that_was_stopped_is_repeated(monkeypatch: pytest.MonkeyPatch)
     assert ProductURL.objects.count() == 2
     again = brought(f"{A}\n{B}\n{C}\n")
     assert (again.added, again.known) == (1, 2)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["a\\b?x=\\n\\t\\.", "ä?ö=%09", "?q=" + "'\"{}%", "\\."])
+def test_urls_with_odd_signs_arrive_whole(path: str) -> None:
+    url = f"https://example.com/{path}"
+    assert brought(url).added == 1
+    assert ProductURL.objects.get().url == identify(url).url
