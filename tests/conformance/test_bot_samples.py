@@ -8,6 +8,7 @@ from before there were tokens; its requests get theirs as a default header (see 
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.conformance.bot_scene import Scene
 from tests.faults.bot_server import BotServer
 from tests.faults.small_site import SmallSite
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("bot-samples")]
 SAMPLES = {(one.version, one.line): one for one in samples() if one.language in LANGUAGES}
 Run = Callable[[Scene, Sample], None]
 RUNS: dict[tuple[str, int], Run] = {}
@@ -185,8 +186,6 @@ def page_is_crawled_and_submitted(scene: Scene, sample: Sample) -> None:
 
 @runs(v1_0=[656], v1_1=[931])
 def signal_is_handled(scene: Scene, sample: Sample) -> None:
-    import subprocess
-
     path = scene.written(sample)
     for number in ("SIGTERM", "SIGINT"):
         ends = f"{path.read_text()}\nsignal.raise_signal(signal.{number})\nprint('went on')\n"

@@ -14,7 +14,7 @@ import pytest
 from tests.faults.bot_server import ROOT, BotServer
 from tests.faults.small_site import SmallSite
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("bot-examples")]
 PATIENCE_SECONDS = 60
 EXAMPLES = ["requests_bot.py", "asyncio_bot.py", "scrapy_bot.py"]
 PAGE = """<title>Tea {number}</title><script type="application/ld+json">

@@ -28,7 +28,7 @@ from crawler.integrations.client import (
 )
 from tests.faults.bot_server import BotServer
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("bot-sdk")]
 PATIENCE_SECONDS = 60
 
 

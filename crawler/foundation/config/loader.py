@@ -14,7 +14,7 @@ from crawler.foundation.config.table import SETTINGS, Setting
 CHECKOUT = Path(__file__).resolve().parents[3]
 HOME = "CRAWLER_HOME"
 # Names that look like settings and are read elsewhere: by bots, by the tests, by benchmarks.
-OTHER_NAMES = frozenset({HOME, "CRAWLER_URL", "CRAWLER_VECTORS", "CRAWLER_PRICE", "CRAWLER_CORPORA"})
+OTHER_NAMES = frozenset({HOME, "CRAWLER_URL", "CRAWLER_VECTORS", "CRAWLER_SPEC", "CRAWLER_PRICE", "CRAWLER_CORPORA"})
 OWN_PREFIXES = ("CRAWLER_", "RATE_LIMIT_", "FETCH_")
 
 
