@@ -41,9 +41,14 @@ def boss(platform: Platform, chromium: Any) -> Iterator[Visit]:
         assert visit.is_content()
 
 
+def go(boss: Visit, path: str) -> None:
+    answer = boss.page.goto(f"{boss.base}{BOTS}{path}")
+    assert answer.status == 200
+
+
 def save(boss: Visit) -> None:
-    boss.page.click("button[name=_save]")
-    boss.page.wait_for_load_state("networkidle")
+    with boss.page.expect_navigation():
+        boss.page.click("button[name=_save]")
 
 
 def test_from_urls_to_a_price_chart(boss: Visit, platform: Platform) -> None:
@@ -59,7 +64,7 @@ def test_from_urls_to_a_price_chart(boss: Visit, platform: Platform) -> None:
 
 
 def import_urls(boss: Visit) -> None:
-    boss.open(f"{BOTS}producturl/")
+    go(boss, "producturl/")
     boss.page.click("text=Import URLs")
     boss.page.fill("textarea[name=urls]", "\n".join([*URLS, "nonsense"]))
     boss.page.fill("input[name=frequency_hours]", "24")
@@ -69,7 +74,7 @@ def import_urls(boss: Visit) -> None:
 
 
 def preview_a_policy(boss: Visit) -> None:
-    boss.open(f"{BOTS}crawlpolicy/add/")
+    go(boss, "crawlpolicy/add/")
     page, message = boss.page, boss.page.locator(".bots-preview-message")
     page.fill("#id_of_domain", "shop.example.com")
     page.locator("text=Matches 3 of 3 URLs").wait_for()
@@ -88,12 +93,13 @@ def preview_a_policy(boss: Visit) -> None:
 
 
 def create_bot(boss: Visit) -> str:
-    boss.open(f"{BOTS}botconfig/add/")
+    go(boss, "botconfig/add/")
     boss.page.fill("#id_bot_id", "price-bot")
     save(boss)
     token: str = boss.page.inner_text("#token")
     assert re.fullmatch(r"bot_price-bot_[A-Za-z0-9_-]+", token)
-    boss.page.click("text=Back to price-bot")
+    with boss.page.expect_navigation():
+        boss.page.click("text=Back to price-bot")
     assert token not in boss.page.content()
     return token
 
@@ -113,8 +119,9 @@ def bot_says(platform: Platform, token: str, path: str, **body: Any) -> Any:
 
 
 def see_the_chart(boss: Visit, url: str) -> None:
-    boss.open(f"{BOTS}producturl/?q={url}")
-    boss.page.click("#result_list tbody th a, #result_list tbody td a")
+    go(boss, f"producturl/?q={url}")
+    with boss.page.expect_navigation():
+        boss.page.click("#result_list tbody th a, #result_list tbody td a")
     canvas = boss.page.locator("#price-chart canvas")
     canvas.wait_for()
     assert canvas.evaluate(INK)
@@ -130,7 +137,8 @@ def see_the_page_without_rights(boss: Visit) -> None:
 
 
 def reset_a_job(boss: Visit, job_id: str) -> None:
-    boss.open(f"{BOTS}crawljob/{job_id}/change/")
-    boss.page.click("text=Reset to pending")
+    go(boss, f"crawljob/{job_id}/change/")
+    with boss.page.expect_navigation():
+        boss.page.click("text=Reset to pending")
     boss.page.click("button:has-text('Reset to pending')")
     boss.page.locator("text=The job is pending now.").wait_for()
