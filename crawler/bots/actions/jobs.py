@@ -29,7 +29,8 @@ def reset_job(by: Actor, job: CrawlJob, *, reason: str = "") -> CrawlJob:
     """Pending again, with all its attempts. A bot that still works on it is refused when it submits."""
     job = CrawlJob.objects.select_for_update().get(pk=job.pk)
     old = _check(job, RESETTABLE, "reset")
-    ProductURL.objects.filter(pk=job.product_url_hash).update(next_due_at=None)
+    if not ProductURL.objects.filter(pk=job.product_url_hash).update(next_due_at=None):
+        raise Conflict("Its product was removed", field="status", reason="there is no URL any more")
     try:
         with transaction.atomic():
             CrawlJob.objects.filter(pk=job.pk).update(
