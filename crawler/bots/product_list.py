@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db import connection
 
@@ -18,9 +19,10 @@ from crawler.bots.moments import stored_moment
 from crawler.bots.values import as_moment
 from crawler.domains.models import Domain
 from crawler.foundation.errors import InvalidInput
-from crawler.frontier.bulk import uuid_key
+from crawler.frontier.bulk import list_of, members, uuid_key
 
 EXPORT_BATCH = 2_000
+MOST_DOMAINS = 100
 
 
 class Product(NamedTuple):
@@ -57,9 +59,10 @@ class Filters:
 
 @dataclass(frozen=True)
 class Sort:
-    """An order that an index has: its column, and which rows are in it."""
+    """An order that an index has: its columns, how their text in a cursor is read, and which rows are in it."""
 
-    column: str
+    columns: tuple[str, ...]
+    keys: tuple[Callable[[str], Any], ...]
     only: str = ""
 
 
@@ -71,31 +74,28 @@ TABLES = (
     "product_urls JOIN domains ON domains.id = product_urls.domain_id"
     " LEFT JOIN crawl_policies ON crawl_policies.id = policy_id"
 )
-SORTS = {
-    "url": Sort("{start}"),
-    "price": Sort("last_price", "last_price IS NOT NULL"),
-    "changed": Sort("last_changed_at", "last_changed_at IS NOT NULL"),
-}
 
 
 def page_of_products(filters: Filters, *, limit: int, cursor: str | None = None) -> tuple[list[Product], str | None]:
     """Up to `limit` products and the cursor of the next page. Raises InvalidInput for filters that say nothing."""
     conditions, values = _conditions(filters)
-    sort, is_down, column = _order(filters.sort)
+    sort, way = _order(filters.sort)
+    columns = _columns(sort)
     if sort.only:
         conditions.append(sort.only)
     if cursor:
-        conditions.append(f"({column}, url_hash) {'<' if is_down else '>'} (%s, %s)")
+        conditions.append(f"({', '.join(columns)}) {SIGNS[way]} ({', '.join(['%s'] * len(columns))})")
         values += _read_place(cursor, filters.sort)
-    way = "DESC" if is_down else "ASC"
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    order = f"ORDER BY {column} {way}, url_hash {way}"
-    sql = f"SELECT CAST({column} AS text) AS place, {COLUMNS} FROM {TABLES} {where} {order} LIMIT %s"
+    place = ", ".join(f"CAST({column} AS text) AS place_{number}" for number, column in enumerate(columns))
+    order = ", ".join(f"{column} {way}" for column in columns)
     with connection.cursor() as asked:
+        sql = f"SELECT {place}, {COLUMNS} FROM {TABLES} {where} ORDER BY {order} LIMIT %s"
         asked.execute(sql, [*values, limit + 1])
         rows = asked.fetchall()
-    more = write_cursor(filters.sort, *rows[limit - 1][:2]) if len(rows) > limit else None
-    return [_product(row[1:]) for row in rows[:limit]], more
+    size = len(columns)
+    more = write_cursor(filters.sort, *rows[limit - 1][:size]) if len(rows) > limit else None
+    return [_product(row[size:]) for row in rows[:limit]], more
 
 
 def every_product(filters: Filters) -> Iterator[Product]:
@@ -172,11 +172,27 @@ def _prefix(start: str) -> Iterator[tuple[str, Any]]:
         raise InvalidInput(field="q", reason="Give the beginning of a URL, with http:// or https://")
     if "\0" in start or not _is_unicode(start):
         raise InvalidInput(field="q", reason="Not a text that a URL begins with")
+    yield from _domains_of(start)
     column, head = _start_column(), start[:START_LETTERS]
     yield f"{column} >= %s", head
     yield f"{column} < %s", head[:-1] + chr(min(ord(head[-1]) + 1, 0x10FFFF))
     if len(start) > START_LETTERS:
         yield f"substr(url, 1, {len(start)}) = %s", start
+
+
+def _domains_of(start: str) -> Iterator[tuple[str, Any]]:
+    """URLs are sorted domain by domain, so a beginning is looked for in the domains it can belong to."""
+    host, slash, _ = start.partition("://")[2].partition("/")
+    name = host.lower().removeprefix("www.")
+    if slash:
+        named = Domain.objects.filter(name__in={host.lower(), name, name.removesuffix(":80").removesuffix(":443")})
+    elif "www.".startswith(name) or ":" in name:
+        return
+    else:
+        named = Domain.objects.filter(name__startswith=name)
+    keys = [uuid_key(connection.vendor, key) for key in named.values_list("pk", flat=True)[: MOST_DOMAINS + 1]]
+    if len(keys) <= MOST_DOMAINS:
+        yield f"product_urls.domain_id {members(connection.vendor, 'uuid')}", list_of(connection.vendor, keys)
 
 
 def _is_unicode(text: str) -> bool:
@@ -187,23 +203,28 @@ def _start_column() -> str:
     return START[connection.vendor].format(url="url")
 
 
-def _order(name: str) -> tuple[Sort, bool, str]:
+def _columns(sort: Sort) -> tuple[str, ...]:
+    return tuple(column.format(start=_start_column()) for column in sort.columns)
+
+
+def _order(name: str) -> tuple[Sort, str]:
     sort = SORTS.get(name.removeprefix("-"))
     if sort is None:
         known = ", ".join(f"{one}, -{one}" for one in SORTS)
         raise InvalidInput(field="sort", reason=f"{name!r} is unknown; choose one of {known}")
-    return sort, name.startswith("-"), sort.column.format(start=_start_column())
+    return sort, "DESC" if name.startswith("-") else "ASC"
 
 
 # The cursor: the order it belongs to, and the last product's place in it.
 
 
-def _read_place(text: str, sort: str) -> list[Any]:
-    made_for, place, url_hash = read_cursor(text, 3)
-    if made_for != sort:
+def _read_place(text: str, name: str) -> list[Any]:
+    sort, _ = _order(name)
+    made_for, *place = read_cursor(text, 1 + len(sort.columns))
+    if made_for != name:
         raise wrong_cursor()
     try:
-        return [KEYS[sort.removeprefix("-")](place), url_hash]
+        return [key(part) for key, part in zip(sort.keys, place, strict=True)]
     except (ValueError, ArithmeticError):
         raise wrong_cursor() from None
 
@@ -216,4 +237,13 @@ def _moment_key(text: str) -> Any:
     return text if connection.vendor == "sqlite" else datetime.fromisoformat(text)
 
 
-KEYS: dict[str, Callable[[str], Any]] = {"url": str, "price": _price_key, "changed": _moment_key}
+def _domain_key(text: str) -> Any:
+    return uuid_key(connection.vendor, UUID(text))
+
+
+SIGNS = {"ASC": ">", "DESC": "<"}
+SORTS = {
+    "url": Sort(("product_urls.domain_id", "{start}", "url_hash"), (_domain_key, str, str)),
+    "price": Sort(("last_price", "url_hash"), (_price_key, str), "last_price IS NOT NULL"),
+    "changed": Sort(("last_changed_at", "url_hash"), (_moment_key, str), "last_changed_at IS NOT NULL"),
+}

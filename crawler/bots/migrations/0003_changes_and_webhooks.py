@@ -151,14 +151,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 models.F("domain"),
                 crawler.bots.models.url_start.UrlStart("url"),
-                models.F("url_hash"),
                 name="product_urls_of_domain",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="producturl",
-            index=models.Index(
-                crawler.bots.models.url_start.UrlStart("url"), models.F("url_hash"), name="product_urls_by_url"
             ),
         ),
         migrations.AddIndex(

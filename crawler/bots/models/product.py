@@ -46,8 +46,7 @@ class ProductURL(models.Model):
             # The scheduler's: what is due of a policy, and a policy's earliest.
             models.Index(name="product_urls_due", fields=["policy", "next_due_at"], condition=~Q(next_due_at=None)),
             # Lists for people: page by page along one of these.
-            models.Index(F("domain"), UrlStart("url"), F("url_hash"), name="product_urls_of_domain"),
-            models.Index(UrlStart("url"), F("url_hash"), name="product_urls_by_url"),
+            models.Index(F("domain"), UrlStart("url"), name="product_urls_of_domain"),
             models.Index(
                 name="product_urls_by_price", fields=["last_price", "url_hash"], condition=~Q(last_price=None)
             ),
