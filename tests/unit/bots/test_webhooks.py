@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils.datastructures import CaseInsensitiveMapping
 
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import AuditEntry
@@ -124,6 +127,24 @@ def test_a_message_is_signed_and_says_everything(product: ProductURL, receiver: 
         "delivered", 1, 200, "thanks",
     )  # fmt: skip
     assert deliver_due() == 0, "told once"
+
+
+def test_the_guide_tells_how_to_check_a_message(product: ProductURL, receiver: Receiver) -> None:
+    page = Path(__file__).parents[3] / "docs" / "guides" / "bots.md"
+    (sample,) = (
+        code for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) if "is_genuine" in code
+    )
+    names: dict[str, Any] = {}
+    exec(sample, names)
+    webhook = hook(receiver.url)
+    change(product)
+    actions.publish_changes()
+    deliver_due()
+    ((headers, body),) = receiver.got
+    shown = CaseInsensitiveMapping(headers)
+    assert names["is_genuine"](webhook.secret, shown, body)
+    assert not names["is_genuine"](webhook.secret, shown, body + b" ")
+    assert not names["is_genuine"]("another", shown, body)
 
 
 def due_again() -> None:
