@@ -45,8 +45,8 @@ class ProductFilters(Schema):
     max_price: PriceIn | None = None
     sort: str = Field(
         "url",
-        description="url (domain by domain), price or changed, with - before it the other way round. By price: those that have one. By "
-        "changed: those that did.",
+        description="url (domain by domain), price or changed, with - before it the other way round. By price: those "
+        "that have one. By changed: those that did.",
     )
 
 
