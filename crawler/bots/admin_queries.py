@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from crawler.bots.identity import identify
 from crawler.bots.models import BotConfig, CrawlJob, CrawlPolicy, CrawlResult, ProductURL
+from crawler.bots.models.in_states import in_states
 from crawler.bots.models.url_start import START_LETTERS, UrlStart
-from crawler.bots.states import LOST, JobState
+from crawler.bots.states import LOST, OPEN
 from crawler.domains.models import Domain
 from crawler.frontier.bulk import list_of, members, timestamp, uuid_key
 from crawler.web.hosts import canonical_domain
@@ -174,8 +175,8 @@ def job_ids_of(hashes: list[str], most: int = MOST_FOUND) -> list[UUID]:
     if not hashes:
         return []
     jobs = CrawlJob.objects.filter(product_url_hash__in=hashes).order_by()
-    open_ones = jobs.filter(status__in=(JobState.PENDING, JobState.LOCKED))
-    lost = jobs.filter(status__in=LOST)
+    open_ones = jobs.filter(in_states(*OPEN))
+    lost = jobs.filter(in_states(*LOST))
     done = CrawlResult.objects.filter(product_url_hash__in=hashes).order_by("-id").values_list("job_id", flat=True)
     found = [*open_ones.values_list("pk", flat=True)[:most], *lost.values_list("pk", flat=True)[:most], *done[:most]]
     return sorted(found, reverse=True)[:most]
@@ -266,7 +267,7 @@ def policies_like(rows: QuerySet[CrawlPolicy], text: str) -> QuerySet[CrawlPolic
 
 def policies_with_next_run(rows: QuerySet[CrawlPolicy]) -> QuerySet[CrawlPolicy]:
     """`earliest_due_at` is `next_run_at` without a query a row."""
-    due = ProductURL.objects.filter(policy=OuterRef("pk"), next_due_at__isnull=False).order_by("next_due_at")
+    due = ProductURL.objects.filter(~Q(next_due_at=None), policy=OuterRef("pk")).order_by("next_due_at")
     return rows.annotate(earliest_due_at=Subquery(due.values("next_due_at")[:1]))
 
 

@@ -13,6 +13,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from crawler.bots import admin_queries
 from crawler.bots.models import BotConfig, CrawlJob, CrawlResult, ProductURL
+from crawler.bots.models.in_states import in_state
 from crawler.bots.states import JobState
 
 Rows = QuerySet[Any]
@@ -52,7 +53,7 @@ class StateFilter(DropdownFilter):  # type: ignore[misc]
         return [(state.value, state.value) for state in JobState]
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
-        return rows.filter(status=self.value()) if self.value() else rows
+        return rows.filter(in_state(self.value())) if self.value() in set(JobState) else rows
 
 
 class PriorityFilter(DropdownFilter):  # type: ignore[misc]

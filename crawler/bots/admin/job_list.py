@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from crawler.bots import admin_queries
 from crawler.bots.admin.large import MOST_COUNTED, LargeChangeList, with_count
 from crawler.bots.models import CrawlJob
+from crawler.bots.models.in_states import in_states
 from crawler.bots.states import CLOSED, JobState
 
 Jobs = QuerySet[CrawlJob]
@@ -41,7 +42,7 @@ def newest_of(rows: Jobs, wanted: int) -> tuple[list[Any], int]:
     """All of them, as far as we count; of more, as many of the newest as are wanted. And how many there are."""
     found: list[tuple[Any, Any]] = []
     for states, order in KINDS:
-        of_kind = rows.filter(status__in=states).order_by(order).values_list("created_at", "pk")
+        of_kind = rows.filter(in_states(*states)).order_by(order).values_list("created_at", "pk")
         found += of_kind[: MOST_COUNTED + 1]
     count = len(found)
     if count > MOST_COUNTED:

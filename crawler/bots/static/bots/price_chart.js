@@ -22,7 +22,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const ink = dark ? "#d1d5db" : "#374151";
     const grid = { stroke: dark ? "#374151" : "#e5e7eb", width: 1 };
     const axis = { stroke: ink, grid, ticks: grid };
-    const timeAxis = { ...axis, values: (_, ticks) => ticks.map((tick) => timeShown(tick, span < 2 * DAY)) };
+    const timeAxis = { ...axis, space: 90, values: (_, ticks) => ticks.map((tick) => timeShown(tick, span < 2 * DAY)) };
     return {
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       width: box.clientWidth,
