@@ -20,7 +20,7 @@ SITES: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("slower.example", 1500, 50, {"timeout_seconds": 3, "priority": 15, "max_retries": 2}),
 )
 # Of the jobs in each state, what a person does to some, how many in a round.
-MEDDLING = (("expired", "reset", 12), ("locked", "extend", 1), ("locked", "reset", 1), ("locked", "give_up", 1))
+MEDDLING = (("expired", "reset", 4), ("locked", "extend", 1), ("locked", "reset", 1), ("locked", "give_up", 1))
 GIVEN_UP = "given up by a person"
 
 
