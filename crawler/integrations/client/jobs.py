@@ -56,7 +56,7 @@ class Result:
     price: Decimal | int | float | str
     currency: str
     title: str | None = None
-    in_stock: bool = True
+    in_stock: bool | None = True  # None: the page does not say, which counts as yes
     parsed_data: dict[str, Any] | None = None
     raw_html: str | None = field(default=None, repr=False)
 
