@@ -36,6 +36,7 @@ class Rounds:
     figures: dict[str, list[float]] = field(default_factory=dict)
     served: list[server.Served] = field(default_factory=list)
     wrong: int = 0
+    busy_with: float = 0.0  # the machine's load before we began
 
     def add(self, name: str, figure: float, unit: str = "jobs/s") -> None:
         self.figures.setdefault(name, []).append(figure)
@@ -43,6 +44,13 @@ class Rounds:
 
     def median(self, name: str) -> float:
         return statistics.median(self.figures[name])
+
+    def verdict(self, name: str, value: float, target: float, at_most: bool = False) -> str:
+        met, sign = (value <= target, "at most") if at_most else (value >= target, "at least")
+        decided = "met" if met else "MISSED"
+        if self.busy_with > QUIET_LOAD:
+            decided = f"UNDECIDED ({decided}), the machine's load was {self.busy_with:.1f} before we began"
+        return f"{name}: {value:.2f}x  target {sign} {target:g}x: {decided}"
 
     def best(self, prefix: str) -> tuple[str, float]:
         """The one of these whose median is the highest."""
@@ -117,13 +125,6 @@ def tail(done: server.Served) -> str:
     return f"pull: median {middle:.1f} ms, p95 {late:.1f} ms, p99 {last:.1f} ms, {last / middle:.2f} x the median"
 
 
-def verdict(name: str, value: float, target: float, at_most: bool = False) -> str:
-    met = value <= target if at_most else value >= target
-    return (
-        f"{name}: {value:.2f}x  target {'at most' if at_most else 'at least'} {target:g}x: {'met' if met else 'MISSED'}"
-    )
-
-
 def report(rounds: Rounds, bots: int) -> None:
     worker, worker_rate = rounds.best("Procrastinate, worker")
     best, best_rate = rounds.best("Procrastinate, ")
@@ -131,11 +132,13 @@ def report(rounds: Rounds, bots: int) -> None:
     for way in ("batch", "single"):
         name, rate = rounds.best(f"HTTP, {bots} bots, {way}")
         print(f"{name}: {rate:,.0f} jobs/s, {rate / worker_rate:.2f} x Procrastinate's worker")
-        print(verdict(f"pull(10) + submit ({way}) / Procrastinate's fetch + finish", rate / best_rate, TARGET_PEER))
+        print(
+            rounds.verdict(f"pull(10) + submit ({way}) / Procrastinate's fetch + finish", rate / best_rate, TARGET_PEER)
+        )
     claim = rounds.median("claim, ours") / rounds.median("claim, bare SQL")
-    print(verdict("claim / bare SQL", claim, TARGET_CLAIM))
+    print(rounds.verdict("claim / bare SQL", claim, TARGET_CLAIM))
     tails = statistics.median(done.pull_at(0.99) / done.pull_median for done in rounds.served)
-    print(verdict(f"pull p99 / median, {bots} bots", tails, TARGET_TAIL, at_most=True))
+    print(rounds.verdict(f"pull p99 / median, {bots} bots", tails, TARGET_TAIL, at_most=True))
 
 
 def sqlite(seconds: float) -> None:
@@ -164,10 +167,10 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
 
 
 def main() -> int:
-    chosen, rounds = arguments(sys.argv[1:]), Rounds()
+    chosen, rounds = arguments(sys.argv[1:]), Rounds(busy_with=os.getloadavg()[0])
     stop_on_sigterm()
-    if os.getloadavg()[0] > QUIET_LOAD:
-        print(f"NOTE: the machine is not quiet (load {os.getloadavg()[0]:.1f}); do not trust these figures", flush=True)
+    if rounds.busy_with > QUIET_LOAD:
+        print(f"NOTE: the machine is not quiet (load {rounds.busy_with:.1f}); do not trust these figures", flush=True)
     with private_postgres() as postgres:
         bench = Bench(postgres, chosen.jobs, chosen.bots, chosen.seconds, rounds)
         bench.prepare()
