@@ -132,9 +132,8 @@ def report(rounds: Rounds, bots: int) -> None:
     for way in ("batch", "single"):
         name, rate = rounds.best(f"HTTP, {bots} bots, {way}")
         print(f"{name}: {rate:,.0f} jobs/s, {rate / worker_rate:.2f} x Procrastinate's worker")
-        print(
-            rounds.verdict(f"pull(10) + submit ({way}) / Procrastinate's fetch + finish", rate / best_rate, TARGET_PEER)
-        )
+        name = f"pull(10) + submit ({way}) / Procrastinate's fetch + finish"
+        print(rounds.verdict(name, rate / best_rate, TARGET_PEER))
     claim = rounds.median("claim, ours") / rounds.median("claim, bare SQL")
     print(rounds.verdict("claim / bare SQL", claim, TARGET_CLAIM))
     tails = statistics.median(done.pull_at(0.99) / done.pull_median for done in rounds.served)
