@@ -25,7 +25,7 @@ def preview(domain: str, pattern: str, priority: str, policy_id: str | None) -> 
         searched = Patterns([pattern])
     except InvalidPattern as error:
         return {"error": f"Not a regular expression: {error.reason}", "examples": []}
-    name = _name(domain)
+    name = _name(domain.replace("\0", ""))
     domain_id = Domain.objects.filter(name=name).values_list("pk", flat=True).first()
     if domain_id is None:
         return {"message": f"No URLs of {name} are known yet." if name else "Enter a domain.", "examples": []}

@@ -19,7 +19,13 @@ from crawler.bots.states import JobState
 Rows = QuerySet[Any]
 Choices = list[tuple[str, str]]
 MOST_BOTS = 300
+LONGEST_ID = 19
 PERIODS_HOURS = {"hour": 1, "day": 24, "week": 24 * 7, "month": 24 * 30}
+
+
+def typed(value: str | None) -> str:
+    """What somebody wrote into an address. No database takes a NUL."""
+    return (value or "").replace("\0", "").strip()
 
 
 class DomainFilter(TextFilter):  # type: ignore[misc]
@@ -28,7 +34,7 @@ class DomainFilter(TextFilter):  # type: ignore[misc]
     title, parameter_name = "domain", "domain"
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
-        name = (self.value() or "").strip()
+        name = typed(self.value())
         if not name:
             return rows
         domain_ids = admin_queries.domains_like(name)
@@ -38,6 +44,11 @@ class DomainFilter(TextFilter):  # type: ignore[misc]
 
 
 class PolicyFilter(AutocompleteSelectFilter):  # type: ignore[misc]
+    def value(self) -> str | None:
+        """Nothing for what cannot be a policy's id."""
+        key = str(super().value() or "")
+        return key if key.isdecimal() and len(key) < LONGEST_ID else None
+
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
         """A policy's rows are rows of its domain, and those an index has."""
         policy = admin_queries.policy_of(self.value()) if self.value() else None
@@ -63,8 +74,8 @@ class PriorityFilter(DropdownFilter):  # type: ignore[misc]
         return [(str(number), str(number)) for number in range(20, 0, -1)]
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
-        value = self.value() or ""
-        return rows.filter(priority=int(value)) if value.isdigit() else rows
+        value = typed(self.value())
+        return rows.filter(priority=int(value)) if value.isdecimal() else rows
 
 
 class BotFilter(DropdownFilter):  # type: ignore[misc]
@@ -75,7 +86,7 @@ class BotFilter(DropdownFilter):  # type: ignore[misc]
         return [(name, name) for name in names]
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
-        name = self.value()
+        name = typed(self.value())
         if not name:
             return rows
         return rows.filter(last_locked_by=name) if rows.model is CrawlJob else rows.filter(bot_id=name)
@@ -131,5 +142,5 @@ class CurrencyFilter(TextFilter):  # type: ignore[misc]
     title, parameter_name = "currency", "currency"
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
-        code = (self.value() or "").strip().upper()
+        code = typed(self.value()).upper()
         return rows.filter(currency=code) if code else rows

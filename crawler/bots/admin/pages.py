@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -16,6 +16,7 @@ from crawler.foundation.errors import InvalidInput, Problem
 
 MOST_AT_ONCE = 1_000
 REASONS_SHOWN = 3
+EXAMPLES = 20
 
 
 class OperatorPages:
@@ -72,6 +73,20 @@ def confirmed(
         return None
     facts = {"question": question, "verb": verb, "back": address(admin, row), "row": row}
     return page(admin, request, "confirm.html", f"{verb}?", **facts)
+
+
+def confirmed_many(
+    admin: ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Any], question: str, verb: str
+) -> HttpResponse:
+    """The page that asks; it sends the same choice again, with `confirmed`."""
+    chosen = request.POST
+    facts: dict[str, Any] = {
+        "action": chosen["action"],
+        "selected": chosen.getlist("_selected_action"),
+        "back": address(admin),
+    }
+    facts |= {"across": chosen.get("select_across") == "1", "rows": list(rows[:EXAMPLES])}
+    return page(admin, request, "confirm_many.html", f"{verb}?", question=question, verb=verb, **facts)
 
 
 def attempt(admin: ModelAdmin[Any], request: HttpRequest, row: Model, act: Callable[[], str]) -> HttpResponse:

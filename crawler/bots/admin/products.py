@@ -17,7 +17,15 @@ from crawler.bots.admin.decorated import button
 from crawler.bots.admin.filters import DomainFilter, HasPriceFilter, LastInStockFilter, PolicyFilter
 from crawler.bots.admin.importing import import_page
 from crawler.bots.admin.large import LargeTableAdmin
-from crawler.bots.admin.pages import OperatorPages, address, attempt, attempt_many, confirmed, row_or_404
+from crawler.bots.admin.pages import (
+    OperatorPages,
+    address,
+    attempt,
+    attempt_many,
+    confirmed,
+    confirmed_many,
+    row_or_404,
+)
 from crawler.bots.admin.showing import linked, shortened, shown_price, shown_time, time_column, unbroken
 from crawler.bots.models import ProductURL
 from crawler.bots.models.url_start import UrlStart
@@ -121,9 +129,12 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
         attempt_many(request, rows, lambda row: actions.make_due(by, row), "product(s) are due; jobs follow in seconds")
 
     @admin.action(description="Remove", permissions=["remove"])
-    def remove(self, request: HttpRequest, rows: QuerySet[ProductURL]) -> None:
+    def remove(self, request: HttpRequest, rows: QuerySet[ProductURL]) -> HttpResponse | None:
+        if "confirmed" not in request.POST:
+            return confirmed_many(self, request, rows, "The URLs and their open jobs go; results stay.", "Remove")
         by = actor(request)
         attempt_many(request, rows, lambda row: actions.remove_product_url(by, row), "product(s) removed; results stay")
+        return None
 
     @button(description="Make due now", permissions=["operate"], icon="schedule")
     def make_this_due(self, request: HttpRequest, object_id: str) -> HttpResponse:

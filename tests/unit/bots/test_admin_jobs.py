@@ -88,6 +88,24 @@ def test_searches(browser: Client, jobs: list[CrawlJob]) -> None:
     assert shown(browser, q="nothing like it") == set()
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"policy__id__exact": "x"},
+        {"policy__id__exact": "9" * 30},
+        {"priority": "²"},
+        {"priority": "9" * 30},
+        {"created": "x"},
+        {"status": "x"},
+        {"q": "%'\"\\"},
+        {"p": "x"},
+        {"domain": "http://["},
+    ],
+)
+def test_nonsense_in_the_address(browser: Client, jobs: list[CrawlJob], asked: dict[str, str]) -> None:
+    assert browser.get(place("crawljob"), asked, follow=True).status_code == 200
+
+
 def test_jobs_are_reset(browser: Client, jobs: list[CrawlJob]) -> None:
     assert jobs[0].lock_for_bot("bot-1")
     assert jobs[1].lock_for_bot("bot-1")

@@ -133,7 +133,12 @@ def test_admins_remove_products() -> None:
     admin = browser_of("admin")
     assert "results stay" in text_of(admin.get(place("producturl", "remove_this", first.product_url_hash)))
     admin.post(place("producturl", "remove_this", first.product_url_hash))
-    admin.post(place("producturl"), {"action": "remove", "_selected_action": [second.product_url_hash]})
+    chosen = {"action": "remove", "_selected_action": [second.product_url_hash]}
+    page = text_of(admin.post(place("producturl"), chosen))
+    assert "results stay" in page
+    assert f'name="_selected_action" value="{second.product_url_hash}"' in page
+    assert ProductURL.objects.count() == 1
+    admin.post(place("producturl"), chosen | {"confirmed": "yes"})
     assert (ProductURL.objects.count(), CrawlJob.objects.count()) == (0, 0)
     assert CrawlResult.objects.filter(pk=result.pk).exists()
     assert "(removed)" in text_of(admin.get(place("crawlresult", "change", result.pk)))
