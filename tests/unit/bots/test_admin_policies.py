@@ -93,7 +93,9 @@ def test_next_run_at_is_shown_in_few_queries(browser: Client, django_assert_max_
     with django_assert_max_num_queries(7):
         page = text_of(browser.get(place("crawlpolicy")))
     assert page.count("2031-05-06 07:08:09") == 20
-    assert "2031-05-06 07:08:09" in text_of(browser.get(place("crawlpolicy", "change", CrawlPolicy.objects.earliest("id").pk)))
+    assert "2031-05-06 07:08:09" in text_of(
+        browser.get(place("crawlpolicy", "change", CrawlPolicy.objects.earliest("id").pk))
+    )
 
 
 def test_the_preview_counts_matches_and_what_would_belong(browser: Client) -> None:
