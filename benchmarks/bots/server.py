@@ -16,7 +16,7 @@ from tests.services.servers import free_port
 
 START_SECONDS = 60
 # Threads and processes as a platform with many bots would have them on two cores; bots are not slowed down.
-SETTINGS = {"SERVER_PROCESSES": "2", "SERVER_THREADS": "8", "RATE_LIMIT_BOTS": "0"}
+SETTINGS = {"SERVER_PROCESSES": "2", "SERVER_THREADS": "16", "RATE_LIMIT_BOTS": "0"}
 
 
 @dataclass(frozen=True, slots=True)

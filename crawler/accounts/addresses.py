@@ -18,6 +18,8 @@ def address_of(request: HttpRequest | None) -> str:
 def place_of(request: HttpRequest | None) -> str:
     """What counts as one place: an IPv4 address, or the IPv6 network around an address."""
     text = address_of(request)
+    if ":" not in text:
+        return text[:60]
     try:
         address = ip_address(text)
     except ValueError:

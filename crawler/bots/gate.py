@@ -21,7 +21,7 @@ from crawler.bots.answers import Credentials
 from crawler.bots.reading import Shape, body_of, checked, credentials_of
 from crawler.foundation.errors import Family, InvalidInput, Problem, Unauthenticated, render
 
-KEY = "Idempotency-Key"
+KEY = "HTTP_IDEMPOTENCY_KEY"
 
 
 @dataclass
@@ -74,7 +74,7 @@ def for_bots(work: Work) -> View:
 
 
 def _answer(request: HttpRequest, asked: Asked, work: Work) -> HttpResponse:
-    key = request.headers.get(KEY)
+    key = request.META.get(KEY)
     try:
         if key is None:
             response = work(asked)

@@ -55,7 +55,7 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 def credentials_of(request: HttpRequest, body: dict[str, Any]) -> Credentials:
     """From the body, else from the header. Raises Unauthenticated that names what is missing."""
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, bearer = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     bot_id, token = body.get("bot_id"), body.get("api_token")
     if not token and scheme.lower() == "bearer":
         token = bearer.strip()

@@ -25,7 +25,7 @@ def success(data: str, status: int = 200) -> HttpResponse:
 
 def iso(moment: datetime) -> str:
     """To the second, downwards: a lock never ends before it says."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def pulled(pull: Pull) -> str:

@@ -23,6 +23,8 @@ def as_uuid(value: Any) -> UUID:
 
 
 def as_moment(value: Any) -> datetime:
-    """SQLite has times as text, or gives them without their zone, which is UTC."""
+    """Seconds since 1970; or as SQLite has times: as text, or without their zone, which is UTC."""
+    if isinstance(value, float):
+        return datetime.fromtimestamp(value, UTC)
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

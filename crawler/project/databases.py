@@ -47,7 +47,7 @@ def _postgresql(database: Database, config: Config) -> dict[str, Any]:
         "OPTIONS": {
             **database.options,
             "connect_timeout": int(database.options.get("connect_timeout", "10")),
-            # After an outage the pool would wait ever longer between its attempts; given up, the next request starts one.
+            # After an outage the pool would wait ever longer between attempts; given up, the next request makes one.
             "pool": {"min_size": 1, "max_size": config.server_threads + 4, "timeout": 5, "reconnect_timeout": 3},
             # Django turns prepared statements off; with bound parameters they save the planner's time.
             "server_side_binding": True,

@@ -36,7 +36,6 @@ MIDDLEWARE = [
     "crawler.project.middleware.RequestContext",
     "crawler.project.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
-    "crawler.project.bots_first.BotsFirst",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crawler.project.middleware.NoNulls",
     "crawler.project.middleware.ApiEnvelope",

@@ -38,7 +38,7 @@ def test_the_page_is_that_of_the_answer_that_counts() -> None:
     kept = dict(CrawlResult.objects.values_list("title", "storage_path"))
     assert kept.keys() == {"first", "third"}
     assert kept["first"] is None
-    assert open_reader(settings.CRAWLSPACE.archive_url)(kept["third"]).body == b"<p>third</p>"
+    assert open_reader(settings.CRAWLSPACE.archive_url)(kept["third"] or "").body == b"<p>third</p>"
 
 
 def test_a_wrong_fence_does_not_spoil_the_right_one() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 
 from crawler.bots.models.bot import MOST_JOBS_PER_PULL
+from crawler.bots.values import as_moment
 
 
 class Way(Enum):
@@ -29,6 +30,8 @@ MOST_LOOKED_AT = 500
 
 
 MOST_SKIPPED = 1000
+# Of the columns that come back.
+LOCKED_UNTIL, FENCE = 13, 14
 
 BOT = """
 bot AS MATERIALIZED (
@@ -90,7 +93,8 @@ queues AS (
 # The planner cannot know how few rows a CTE has and would read whole tables to join it; of an array it assumes that it
 # is short, and of a LIMIT with a number that there are so few. Every step here costs something even when it finds
 # nothing to do, so there is no sorting (the caller does it) and no row is looked up by a join. The others' jobs are
-# only counted when asked for: a thousand of them cost as much as the rest.
+# only counted when asked for: a thousand of them cost as much as the rest. Times come as seconds: psycopg takes as long
+# to prepare for reading times as for everything else.
 CLAIM = """
 WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
     SELECT id, crawl_delay_ms * interval '1 millisecond' AS delay,
@@ -116,8 +120,9 @@ WITH RECURSIVE {bot}, {head}, hosts AS MATERIALIZED (
         last_locked_by = (SELECT bot_id FROM bot), locked_at = clock_timestamp(), lock_extension_seconds = 0,
         fence = fence + 1
     WHERE id = ANY(ARRAY(SELECT id FROM granted))
-    RETURNING created_at, id, (SELECT url FROM product_urls WHERE url_hash = job.product_url_hash) AS url, priority,
-        max_retries, lock_ttl_seconds, retry_count, locked_until, fence
+    RETURNING extract(epoch FROM created_at)::float8, id,
+        (SELECT url FROM product_urls WHERE url_hash = job.product_url_hash) AS url, priority,
+        max_retries, lock_ttl_seconds, retry_count, extract(epoch FROM locked_until)::float8, fence
 )
 SELECT bot.bot_id, bot.enabled, bot.most, (SELECT count(*) FROM {seen}),
     (SELECT count(free_at) FROM in_line) - (SELECT count(free_at) FROM granted),
@@ -167,4 +172,5 @@ def claim(
         values |= {"domain": domain, "looked_at": min(SPARE[way] * most, MOST_LOOKED_AT)}
     with connection.cursor() as cursor:
         cursor.execute(STATEMENTS[way, domain is not None], values)
-        return list(cursor.fetchall())
+        rows = cursor.fetchall()
+    return [(*row[:LOCKED_UNTIL], as_moment(row[LOCKED_UNTIL]), row[FENCE]) if row[FENCE] else row for row in rows]

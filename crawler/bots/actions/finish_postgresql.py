@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from crawler.bots.percent import MOST_MICRO_PERCENT
+from crawler.bots.values import as_moment
 
 # Each answer brings its bot: the token's digest, and the bot_id that was shown with it, if any.
 COLUMNS = {
@@ -104,7 +105,8 @@ WITH sent AS MATERIALIZED (
     FROM held WHERE job.id = held.job_id
 )
 SELECT sent.result_id, bot.bot_id, bot.enabled, held.job_id, held.new_status, held.new_retry_count, held.max_retries,
-    CASE WHEN held.success THEN held.result_id END, CASE WHEN due.runs THEN due.next_due_at END
+    CASE WHEN held.success THEN held.result_id END,
+    CASE WHEN due.runs THEN extract(epoch FROM due.next_due_at)::float8 END
 FROM sent LEFT JOIN bot ON {IS_BOT} LEFT JOIN held ON held.result_id = sent.result_id
     LEFT JOIN due ON due.url_hash = held.product_url_hash
 """
@@ -116,5 +118,5 @@ def finish(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     text = json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], default=str)
     with connection.cursor() as cursor:
         cursor.execute(FINISH, [text])
-        found = {row[0]: row[1:] for row in cursor.fetchall()}
+        found = {row[0]: (*row[1:-1], row[-1] and as_moment(row[-1])) for row in cursor.fetchall()}
     return [found[row[RESULT_ID]] for row in rows]

@@ -20,7 +20,7 @@ CLAIMS = {"postgresql": claim_postgresql.claim, "sqlite": claim_sqlite.claim}
 CREATED_AT, JOB_ID, URL, PRIORITY = range(6, 10)
 QUIET_SECONDS = 0.25
 # Fewer of the others' jobs than this are counted at every pull.
-MANY = 100
+MANY = 1000
 COUNT_SECONDS = 0.25
 MOST_REMEMBERED = 10_000
 

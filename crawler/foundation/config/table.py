@@ -60,7 +60,9 @@ SETTINGS: tuple[Setting, ...] = (
         "monitoring requests a minute and token; 0: no limit",
     ),
     Setting("RATE_LIMIT_BOTS", parsers.whole_number(0, 10**9), "600000", "bot requests a minute and bot; 0: no limit"),
-    Setting("BOT_JOBS_KEEP_DAYS", parsers.whole_number(0, 36_500), "30", "days that finished bot jobs are kept; 0: all"),
+    Setting(
+        "BOT_JOBS_KEEP_DAYS", parsers.whole_number(0, 36_500), "30", "days that finished bot jobs are kept; 0: all"
+    ),
     Setting("ENABLE_DOMAIN_TRACKING", parsers.flag, "true", "keep a durable record of every domain met"),
     Setting("ENABLE_PER_DOMAIN_BUDGET", parsers.flag, "true", "limit pages per domain and run, not per run alone"),
     Setting("ENABLE_SMART_SCHEDULING", parsers.flag, "false", "choose what to crawl by the domains' scores"),

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import DataError, OperationalError
 
-from crawler.bots.actions.together import MOST_ROWS, MOST_WRITERS, Row, Together
+from crawler.bots.actions.together import MOST_ROWS, SLOW_SECONDS, Row, Together
 
 PATIENCE_SECONDS = 20
 
@@ -39,7 +39,8 @@ class Crowd:
 
     def __init__(self) -> None:
         self.table = Table()
-        self.together = Together(self.table.write)
+        self.now = 100.0
+        self.together = Together(self.table.write, lambda: self.now)
         self.threads = ThreadPoolExecutor(40)
 
     def send(self, *names: str, key: UUID | None = None) -> Future[list[Row]]:
@@ -50,10 +51,10 @@ class Crowd:
             pass
         return sent
 
-    def fill_the_writers(self) -> list[Future[list[Row]]]:
-        sent = [self.send(f"first {number}") for number in range(MOST_WRITERS)]
-        for _ in range(MOST_WRITERS):
-            assert self.table.began.acquire(timeout=PATIENCE_SECONDS)
+    def send_a_writer(self) -> Future[list[Row]]:
+        """It is at its statement when this returns."""
+        sent = self.send("first")
+        assert self.table.began.acquire(timeout=PATIENCE_SECONDS)
         return sent
 
 
@@ -74,27 +75,27 @@ def test_who_comes_alone_is_written_at_once(crowd: Crowd) -> None:
 
 
 def test_who_comes_meanwhile_is_written_together_and_gets_its_own(crowd: Crowd) -> None:
-    first = crowd.fill_the_writers()
+    first = crowd.send_a_writer()
     others = [crowd.send(f"other {number}", f"second {number}") for number in range(5)]
     crowd.table.open.set()
-    assert [result(one) for one in first] == [[("written", f"first {number}")] for number in range(MOST_WRITERS)]
+    assert result(first) == [("written", "first")]
     for number, one in enumerate(others):
         assert result(one) == [("written", f"other {number}"), ("written", f"second {number}")]
-    assert len(crowd.table.statements) == MOST_WRITERS + 1
+    assert len(crowd.table.statements) == 2
     assert len(crowd.table.statements[-1]) == 10
 
 
 def test_one_job_is_never_twice_in_a_statement(crowd: Crowd) -> None:
-    first, key = crowd.fill_the_writers(), uuid4()
+    first, key = crowd.send_a_writer(), uuid4()
     twice = [crowd.send("once", key=key), crowd.send("another"), crowd.send("again", key=key)]
     crowd.table.open.set()
-    assert [result(one)[0][1] for one in first + twice][MOST_WRITERS:] == ["once", "another", "again"]
+    assert [result(one)[0][1] for one in [first, *twice]] == ["first", "once", "another", "again"]
     together = next(rows for rows in crowd.table.statements if ("once",) in rows)
     assert together == [("once",), ("another",)]
 
 
 def test_a_statement_has_a_size(crowd: Crowd) -> None:
-    crowd.fill_the_writers()
+    crowd.send_a_writer()
     large = [crowd.send(*[f"{number}"] * MOST_ROWS) for number in range(2)]
     crowd.table.open.set()
     assert [len(result(one)) for one in large] == [MOST_ROWS, MOST_ROWS]
@@ -103,7 +104,7 @@ def test_a_statement_has_a_size(crowd: Crowd) -> None:
 
 def test_what_the_database_refuses_harms_only_who_brought_it(crowd: Crowd) -> None:
     crowd.table.refuses["bad"] = DataError("no")
-    crowd.fill_the_writers()
+    crowd.send_a_writer()
     good, bad, late = crowd.send("good"), crowd.send("bad"), crowd.send("late")
     crowd.table.open.set()
     assert (result(good), result(late)) == ([("written", "good")], [("written", "late")])
@@ -113,7 +114,7 @@ def test_what_the_database_refuses_harms_only_who_brought_it(crowd: Crowd) -> No
 
 def test_when_the_database_is_lost_all_are_told_and_the_next_is_written(crowd: Crowd) -> None:
     crowd.table.refuses["bad"] = OperationalError("gone")
-    crowd.fill_the_writers()
+    crowd.send_a_writer()
     lost = [crowd.send("good"), crowd.send("bad")]
     crowd.table.open.set()
     for one in lost:
@@ -129,3 +130,15 @@ def test_a_refused_one_alone_is_told_so(crowd: Crowd) -> None:
     with pytest.raises(DataError):
         result(crowd.send("bad"))
     assert len(crowd.table.statements) == 1
+
+
+def test_a_writer_that_takes_long_does_not_hold_up_everybody(crowd: Crowd) -> None:
+    slow = crowd.send_a_writer()
+    waiting = crowd.send("waiting")
+    assert len(crowd.table.statements) == 1
+    crowd.now += SLOW_SECONDS * 2
+    crowd.send("rescuer")
+    assert crowd.table.began.acquire(timeout=PATIENCE_SECONDS), "another statement, beside the slow one"
+    assert crowd.table.statements[1] == [("waiting",), ("rescuer",)]
+    crowd.table.open.set()
+    assert (result(slow), result(waiting)) == ([("written", "first")], [("written", "waiting")])
