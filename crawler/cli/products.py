@@ -15,8 +15,8 @@ from crawler.cli.ready import load_django
 from crawler.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from crawler.bots.importing import ImportSummary
-    from crawler.bots.product_list import Product
+    from crawler.bots.products.importing import ImportSummary
+    from crawler.bots.products.listing import Product
 
 app = typer.Typer(help="Products: import URLs, list, export.", no_args_is_help=True)
 
@@ -66,8 +66,8 @@ def opened(file: str) -> Iterator[BinaryIO]:
 
 def run_import(stream: BinaryIO, file: str, form: str | None, hours: int | None, dry_run: bool) -> ImportSummary:
     from crawler.accounts.actors import actor_of_terminal
-    from crawler.bots.importing import import_product_urls
-    from crawler.bots.product_files import Form
+    from crawler.bots.products.files import Form
+    from crawler.bots.products.importing import import_product_urls
 
     name = "" if file == STDIN else Path(file).name
     latest: list[ImportSummary] = []
@@ -157,7 +157,7 @@ def list_products(
     """List products with their last price and next visit."""
     load_django()
     from crawler.bots.exact_json import dumps
-    from crawler.bots.product_list import Filters, page_of_products
+    from crawler.bots.products.listing import Filters, page_of_products
 
     page, more = page_of_products(Filters(domain=domain, sort=sort), limit=limit)
     if as_json:
@@ -171,7 +171,7 @@ def list_products(
 
 
 def product_row(product: Product) -> list[str]:
-    from crawler.bots.exporting import cell
+    from crawler.bots.products.exporting import cell
 
     price = f"{cell(product.price)} {product.currency}" if product.price is not None else "-"
     stock = {True: "yes", False: "no", None: "-"}[product.in_stock]
@@ -190,8 +190,8 @@ def export(
     if form not in ("csv", "ndjson"):
         fail(f"--form: {form!r} is unknown; choose csv or ndjson", MISUSED)
     load_django()
-    from crawler.bots.exporting import written
-    from crawler.bots.product_list import Filters, Product, every_product
+    from crawler.bots.products.exporting import written
+    from crawler.bots.products.listing import Filters, Product, every_product
 
     pieces = written(every_product(Filters(domain=domain, sort=sort)), Product._fields, form)
     if out is None:

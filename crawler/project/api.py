@@ -9,8 +9,8 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from crawler import __version__
 from crawler.accounts.api import router as accounts
-from crawler.bots.products_api import router as products
-from crawler.bots.webhooks_api import router as webhooks
+from crawler.bots.products.api import router as products
+from crawler.bots.webhooks.api import router as webhooks
 from crawler.crawls.api import router as crawls
 from crawler.foundation.errors import (
     Family,

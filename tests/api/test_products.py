@@ -14,9 +14,10 @@ import pytest
 from django.test import Client
 
 from crawler.accounts.models import AuditEntry
-from crawler.bots import actions, product_list
+from crawler.bots import actions
 from crawler.bots.identity import identify
 from crawler.bots.models import CrawlJob, CrawlPolicy, ProductURL
+from crawler.bots.products import listing
 from tests.api.bots import Bot, make_jobs, policy_for
 from tests.api.conftest import Api
 
@@ -62,7 +63,7 @@ def test_products_have_their_last_price_exactly(viewer: Api, shops: CrawlPolicy)
     assert urls(answer) == [f"shop1.example.com/{name}" for name in "abc"]
     assert '"price": 123456789012.123456,' in answer.content.decode()
     first = answer.json()["products"][0]
-    assert set(first) == set(product_list.Product._fields)
+    assert set(first) == set(listing.Product._fields)
     assert (first["price"], first["currency"], first["in_stock"], first["policy_id"], first["policy"]) == (
         10.1, "EUR", True, shops.pk, shops.name,
     )  # fmt: skip
@@ -261,7 +262,7 @@ def test_files_that_cannot_be_read(operator: Api, text: str, content_type: str, 
 
 
 def test_a_body_beyond_all_measure(operator: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.bots.uploads.MOST_BYTES", 10)
+    monkeypatch.setattr("crawler.bots.products.uploads.MOST_BYTES", 10)
     assert send_file(operator, CSV, "text/csv").status_code == 413
 
 
@@ -287,7 +288,7 @@ def exported(api: Api, query: str = "", **headers: str) -> tuple[str, str]:
 
 
 def test_exporting_csv(viewer: Api, shops: CrawlPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product_list, "EXPORT_BATCH", 2)
+    monkeypatch.setattr(listing, "EXPORT_BATCH", 2)
     ProductURL.objects.filter(url=URLS[0]).update(last_title='=HYPERLINK("x"), "ä"')
     kind, text = exported(viewer)
     rows = list(csv.DictReader(io.StringIO(text)))

@@ -14,7 +14,8 @@ from unfold.views import ChangeList
 
 from crawler.accounts.admin import actor
 from crawler.accounts.roles import Role
-from crawler.bots import actions, admin_queries
+from crawler.bots import actions
+from crawler.bots.admin import queries
 from crawler.bots.admin.decorated import button
 from crawler.bots.admin.filters import EnabledFilter
 from crawler.bots.admin.pages import OperatorPages, attempt_many, confirmed, page, row_or_404
@@ -28,7 +29,7 @@ class BotChangeList(ChangeList):  # type: ignore[misc]
     def get_results(self, request: HttpRequest) -> None:
         """With the work of all bots of the page from one query."""
         super().get_results(request)
-        work = admin_queries.work_by_bot([bot.bot_id for bot in self.result_list])
+        work = queries.work_by_bot([bot.bot_id for bot in self.result_list])
         for bot in self.result_list:
             bot.work = work[bot.bot_id]
 
@@ -69,11 +70,11 @@ class BotAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="done in 24 h")
     def done_lately(self, bot: BotConfig) -> str:
-        return admin_queries.counted_to(bot.work.done)  # type: ignore[attr-defined]
+        return queries.counted_to(bot.work.done)  # type: ignore[attr-defined]
 
     @admin.display(description="failed in 24 h")
     def failed_lately(self, bot: BotConfig) -> str:
-        return admin_queries.counted_to(bot.work.failed)  # type: ignore[attr-defined]
+        return queries.counted_to(bot.work.failed)  # type: ignore[attr-defined]
 
     @admin.display(description="API token")
     def token(self, bot: BotConfig) -> str:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter, TextFilter
 
-from crawler.bots import admin_queries
+from crawler.bots.admin import queries
 from crawler.bots.models import BotConfig, CrawlJob, CrawlResult, ProductURL
 from crawler.bots.models.in_states import in_state
 from crawler.bots.states import JobState
@@ -37,7 +37,7 @@ class DomainFilter(TextFilter):  # type: ignore[misc]
         name = typed(self.value())
         if not name:
             return rows
-        domain_ids = admin_queries.domains_like(name)
+        domain_ids = queries.domains_like(name)
         if rows.model is not CrawlResult:
             return rows.filter(domain__in=domain_ids)
         return rows.filter(product_url_hash__in=ProductURL.objects.filter(domain__in=domain_ids).values("pk"))
@@ -51,7 +51,7 @@ class PolicyFilter(AutocompleteSelectFilter):  # type: ignore[misc]
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
         """A policy's rows are rows of its domain, and those an index has."""
-        policy = admin_queries.policy_of(self.value()) if self.value() else None
+        policy = queries.policy_of(self.value()) if self.value() else None
         if policy is None:
             return rows
         return rows.filter(domain=policy.domain_id, policy=policy)
@@ -100,7 +100,7 @@ class CreatedFilter(DropdownFilter):  # type: ignore[misc]
 
     def queryset(self, request: HttpRequest, rows: Rows) -> Rows:
         hours = PERIODS_HOURS.get(self.value() or "")
-        return rows.filter(admin_queries.made_since(timezone.now() - timedelta(hours=hours))) if hours else rows
+        return rows.filter(queries.made_since(timezone.now() - timedelta(hours=hours))) if hours else rows
 
 
 class YesNoFilter(DropdownFilter):  # type: ignore[misc]

@@ -17,8 +17,8 @@ from unfold.widgets import (
 
 from crawler.accounts.admin import actor
 from crawler.bots.admin.pages import address, explained, page
-from crawler.bots.importing import ImportSummary, import_product_urls
-from crawler.bots.product_files import Form
+from crawler.bots.products.files import Form
+from crawler.bots.products.importing import ImportSummary, import_product_urls
 from crawler.foundation.errors import Problem
 
 LONGEST_FREQUENCY_HOURS = 24 * 366

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from crawler.bots import admin_queries
+from crawler.bots.admin import queries
 from crawler.bots.admin.large import MOST_COUNTED, LargeChangeList, with_count
 from crawler.bots.models import CrawlJob
 from crawler.bots.models.in_states import in_states
@@ -33,7 +33,7 @@ class JobChangeList(LargeChangeList):
     def get_results(self, request: HttpRequest) -> None:
         """With the URLs of the whole page from one query."""
         super().get_results(request)
-        urls = admin_queries.urls_by_hash(job.product_url_hash for job in self.result_list)
+        urls = queries.urls_by_hash(job.product_url_hash for job in self.result_list)
         for job in self.result_list:
             job.shown_url = urls.get(job.product_url_hash, "(removed)")
 

@@ -13,8 +13,9 @@ from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from crawler.accounts.admin import actor
-from crawler.bots import actions, admin_queries
+from crawler.bots import actions
 from crawler.bots.actions.jobs import CHANGEABLE, LONGEST_LOCK_SECONDS, UNFINISHED
+from crawler.bots.admin import queries
 from crawler.bots.admin.decorated import button, column
 from crawler.bots.admin.filters import BotFilter, CreatedFilter, DomainFilter, PolicyFilter, PriorityFilter, StateFilter
 from crawler.bots.admin.job_list import JobChangeList
@@ -85,7 +86,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[CrawlJob], text: str
     ) -> tuple[QuerySet[CrawlJob], bool]:
-        return (admin_queries.jobs_like(rows, text) if text.strip() else rows), False
+        return (queries.jobs_like(rows, text) if text.strip() else rows), False
 
     def get_readonly_fields(self, request: HttpRequest, obj: CrawlJob | None = None) -> tuple[str, ...]:
         """What is over is not changed any more."""
@@ -96,7 +97,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         job = self.get_object(request, object_id)
-        history = admin_queries.history_of_job(job) if job else {}
+        history = queries.history_of_job(job) if job else {}
         answer: HttpResponse = super().change_view(request, object_id, form_url, {**(extra_context or {}), **history})
         return answer
 
@@ -132,7 +133,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="URL")
     def url(self, job: CrawlJob) -> str:
-        product = admin_queries.product_of(job.product_url_hash)
+        product = queries.product_of(job.product_url_hash)
         if product is None:
             return f"{job.product_url_hash} (removed)"
         return linked("producturl", product.pk, product.url)
@@ -143,7 +144,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="URL next due")
     def next_due(self, job: CrawlJob) -> str:
-        product = admin_queries.product_of(job.product_url_hash)
+        product = queries.product_of(job.product_url_hash)
         due = product.next_due_at if product else None
         return shown_time(due) if due else "Not before a job of it is over"
 

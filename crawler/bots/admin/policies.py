@@ -14,12 +14,13 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from crawler.accounts.admin import actor
-from crawler.bots import actions, admin_queries
+from crawler.bots import actions
+from crawler.bots.admin import queries
 from crawler.bots.admin.filters import DomainFilter, EnabledFilter
 from crawler.bots.admin.pages import OperatorPages
+from crawler.bots.admin.preview import preview
 from crawler.bots.admin.showing import shortened, shown_time, unbroken
 from crawler.bots.models import CrawlPolicy
-from crawler.bots.preview import preview
 from crawler.web.hosts import canonical_domain
 from crawler.web.urls import InvalidURL
 
@@ -96,7 +97,7 @@ class PolicyAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
         return [own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CrawlPolicy]:
-        return admin_queries.policies_with_next_run(super().get_queryset(request).select_related("domain"))
+        return queries.policies_with_next_run(super().get_queryset(request).select_related("domain"))
 
     def get_form(self, request: HttpRequest, obj: CrawlPolicy | None = None, **options: Any) -> type[PolicyForm]:
         form: type[PolicyForm] = super().get_form(
@@ -112,7 +113,7 @@ class PolicyAdmin(OperatorPages, ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[CrawlPolicy], text: str
     ) -> tuple[QuerySet[CrawlPolicy], bool]:
-        return (admin_queries.policies_like(rows, text) if text.strip() else rows), False
+        return (queries.policies_like(rows, text) if text.strip() else rows), False
 
     @admin.display(description="domain", ordering="domain__name")
     def domain_name(self, policy: CrawlPolicy) -> str:

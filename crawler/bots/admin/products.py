@@ -12,7 +12,8 @@ from django.utils.html import format_html
 from unfold.enums import ActionVariant
 
 from crawler.accounts.admin import actor
-from crawler.bots import actions, admin_queries
+from crawler.bots import actions
+from crawler.bots.admin import queries
 from crawler.bots.admin.decorated import button
 from crawler.bots.admin.filters import DomainFilter, HasPriceFilter, LastInStockFilter, PolicyFilter
 from crawler.bots.admin.importing import import_page
@@ -65,18 +66,18 @@ class ProductAdmin(OperatorPages, LargeTableAdmin):
         """By URL where the index has them together: all, or those of one domain."""
         text = request.GET.get("domain") or request.GET.get("q") or ""
         host = text.rpartition("://")[2].partition("/")[0]
-        is_one = not text or len(admin_queries.domains_like(host)) == 1
+        is_one = not text or len(queries.domains_like(host)) == 1
         return (UrlStart("url").asc(), "url_hash") if is_one else ("url_hash",)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[ProductURL], text: str
     ) -> tuple[QuerySet[ProductURL], bool]:
-        return (admin_queries.products_like(rows, text) if text.strip() else rows), False
+        return (queries.products_like(rows, text) if text.strip() else rows), False
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        story = admin_queries.story_of_product(object_id)
+        story = queries.story_of_product(object_id)
         answer: HttpResponse = super().change_view(request, object_id, form_url, {**(extra_context or {}), **story})
         return answer
 

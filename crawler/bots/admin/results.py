@@ -14,7 +14,8 @@ from django.utils.html import format_html
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from crawler.accounts.admin import ReadOnlyAdmin
-from crawler.bots import admin_queries, html
+from crawler.bots import html
+from crawler.bots.admin import queries
 from crawler.bots.admin.decorated import button, column
 from crawler.bots.admin.filters import (
     BotFilter,
@@ -42,7 +43,7 @@ class ResultChangeList(LargeChangeList):
     def get_results(self, request: HttpRequest) -> None:
         """With the URLs of the whole page from one query."""
         super().get_results(request)
-        urls = admin_queries.urls_by_hash(result.product_url_hash for result in self.result_list)
+        urls = queries.urls_by_hash(result.product_url_hash for result in self.result_list)
         for result in self.result_list:
             result.shown_url = urls.get(result.product_url_hash, "(removed)")
 
@@ -83,7 +84,7 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[CrawlResult], text: str
     ) -> tuple[QuerySet[CrawlResult], bool]:
-        return (admin_queries.results_like(rows, text) if text.strip() else rows), False
+        return (queries.results_like(rows, text) if text.strip() else rows), False
 
     @admin.display(description="product")
     def product(self, result: CrawlResult) -> str:
@@ -111,14 +112,14 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
 
     @admin.display(description="product")
     def product_link(self, result: CrawlResult) -> str:
-        product = admin_queries.product_of(result.product_url_hash)
+        product = queries.product_of(result.product_url_hash)
         if product is None:
             return f"{result.product_url_hash} (removed)"
         return linked("producturl", product.pk, product.url)
 
     @admin.display(description="job")
     def job_link(self, result: CrawlResult) -> str:
-        if not admin_queries.has_job(result.job_id):
+        if not queries.has_job(result.job_id):
             return f"{result.job_id} (forgotten)"
         return linked("crawljob", result.job_id, result.job_id)
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import time
 
-from crawler.bots.changes import as_shown
 from crawler.bots.exact_json import dumps
 from crawler.bots.models import WebhookDelivery
+from crawler.bots.products.changes import as_shown
 from crawler.bots.webhooks.signing import signature
 from crawler.fetch.posting import PostRequest
 

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from crawler.accounts.models import AuditEntry
-from crawler.bots import actions, preview
+from crawler.bots import actions
+from crawler.bots.admin import preview
 from crawler.bots.models import CrawlPolicy, ProductURL
 from crawler.domains.models import Domain
 from tests.unit.bots.admin_browser import SHOP, browser_of, make_policy, make_products, place, text_of

@@ -11,11 +11,11 @@ import pytest
 
 from crawler.accounts.actors import SYSTEM
 from crawler.accounts.models import AuditEntry
-from crawler.bots import importing
 from crawler.bots.identity import identify
-from crawler.bots.importing import ImportSummary, import_product_urls
 from crawler.bots.models import CrawlPolicy, ProductURL
-from crawler.bots.product_files import Form, read_entries
+from crawler.bots.products import importing
+from crawler.bots.products.files import Form, read_entries
+from crawler.bots.products.importing import ImportSummary, import_product_urls
 from crawler.foundation.errors import InvalidInput, TooLarge
 from tests.api.bots import policy_for
 

@@ -23,7 +23,7 @@ from crawler.bots.actions.product_rows import known_hashes
 from crawler.bots.actions.products import BATCH, AddedURLs, NewPolicies, add_identities
 from crawler.bots.identity import Identity, identify
 from crawler.bots.models import ProductURL
-from crawler.bots.product_files import Entry, Form, Source, form_of_name, read_entries
+from crawler.bots.products.files import Entry, Form, Source, form_of_name, read_entries
 from crawler.web.urls import InvalidURL
 
 REFUSALS_KEPT = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.bots.models import CrawlJob, CrawlResult, ProductURL
-from crawler.bots.product_list import product
+from crawler.bots.products.listing import product
 from crawler.bots.states import OPEN
 from crawler.foundation.errors import NotFound
 

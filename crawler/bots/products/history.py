@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from crawler.bots.cursors import read_cursor, write_cursor, wrong_cursor
 from crawler.bots.exact import price_from
-from crawler.bots.moments import read_moment, stored_moment
+from crawler.bots.products.cursors import read_cursor, write_cursor, wrong_cursor
+from crawler.bots.products.moments import read_moment, stored_moment
 from crawler.bots.values import as_moment, as_uuid
 from crawler.foundation.errors import InvalidInput
 from crawler.frontier.bulk import uuid_key

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.http import HttpRequest
 
-from crawler.bots.product_files import Form, Source, form_of_content_type
+from crawler.bots.products.files import Form, Source, form_of_content_type
 from crawler.foundation.errors import InvalidInput, TooLarge
 
 MOST_BYTES = 256 * 1024 * 1024

@@ -12,9 +12,9 @@ from crawler.accounts.access import actor_of, at_least
 from crawler.accounts.roles import Role
 from crawler.bots import actions
 from crawler.bots.models import CrawlPolicy, DeliveryStatus, Webhook, WebhookDelivery
-from crawler.bots.products_schemas import Limit
+from crawler.bots.products.schemas import Limit
 from crawler.bots.webhooks.courier import deliver_one
-from crawler.bots.webhooks_schemas import (
+from crawler.bots.webhooks.schemas import (
     DeliveryOut,
     DeliveryPage,
     SecretOut,

@@ -11,17 +11,18 @@ from ninja import Field, Path, Query, Router, Status
 
 from crawler.accounts.access import actor_of, at_least
 from crawler.accounts.roles import Role
-from crawler.bots import actions, changes, exact_json, history
-from crawler.bots.exporting import download, format_asked
-from crawler.bots.history import INTERVALS, RAW, span_of
+from crawler.bots import actions, exact_json
 from crawler.bots.identity import Identity, identify
-from crawler.bots.importing import ImportSummary, import_entries, import_product_urls
 from crawler.bots.models import ChangeKind, ProductURL
-from crawler.bots.moments import read_moment
-from crawler.bots.product_detail import detail
-from crawler.bots.product_files import Entry
-from crawler.bots.product_list import Filters, Product, checked, every_product, page_of_products
-from crawler.bots.products_schemas import (
+from crawler.bots.products import changes, history
+from crawler.bots.products.detail import detail
+from crawler.bots.products.exporting import download, format_asked
+from crawler.bots.products.files import Entry
+from crawler.bots.products.history import INTERVALS, RAW, span_of
+from crawler.bots.products.importing import ImportSummary, import_entries, import_product_urls
+from crawler.bots.products.listing import Filters, Product, checked, every_product, page_of_products
+from crawler.bots.products.moments import read_moment
+from crawler.bots.products.schemas import (
     ChangePage,
     FrequencyHours,
     ImportOut,
@@ -34,7 +35,7 @@ from crawler.bots.products_schemas import (
     ProductsIn,
     TextIn,
 )
-from crawler.bots.uploads import upload_of
+from crawler.bots.products.uploads import upload_of
 from crawler.foundation.errors import InvalidInput, NotFound
 from crawler.web.urls import InvalidURL
 

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from django.db import connection
 
-from crawler.bots.cursors import read_cursor, write_cursor, wrong_cursor
 from crawler.bots.exact import price_for, price_from
 from crawler.bots.models import CrawlPolicy
 from crawler.bots.models.url_start import START, START_LETTERS
-from crawler.bots.moments import stored_moment
+from crawler.bots.products.cursors import read_cursor, write_cursor, wrong_cursor
+from crawler.bots.products.moments import stored_moment
 from crawler.bots.values import as_moment
 from crawler.domains.models import Domain
 from crawler.foundation.errors import InvalidInput

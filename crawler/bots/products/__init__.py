@@ -1,0 +1,1 @@
+"""Products for people and programs: lists, price history, changes, import and export."""
