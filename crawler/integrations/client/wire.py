@@ -46,11 +46,12 @@ class Wire:
             "User-Agent": f"crawlspace-bot/{__version__}",
         }
         self.idle: deque[http.client.HTTPConnection] = deque()
+        self.closings = 0
 
     def post(self, path: str, body: str, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> dict[str, Any]:
         """The answer's `data`."""
         headers = self.headers | ({"Idempotency-Key": key} if key else {})
-        connection = self._connection(timeout)
+        closings, connection = self.closings, self._connection(timeout)
         was_sent = False
         try:
             if connection.sock is None:
@@ -66,10 +67,12 @@ class Wire:
         except BaseException:
             connection.close()
             raise
-        self._keep(connection, answer)
+        self._keep(connection, answer, closings)
         return self._data(answer.status, answer.headers, content)
 
     def close(self) -> None:
+        """Requests under way close their connections when they are answered."""
+        self.closings += 1
         while self.idle:
             self.idle.pop().close()
 
@@ -88,8 +91,8 @@ class Wire:
             return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=context)
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
-    def _keep(self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse) -> None:
-        if answer.isclosed() and not answer.will_close:
+    def _keep(self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse, closings: int) -> None:
+        if answer.isclosed() and not answer.will_close and closings == self.closings:
             self.idle.append(connection)
         else:
             connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -34,6 +34,7 @@ class Told:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.reply = GOOD
+        self.meanwhile: Callable[[], None] = lambda: None
         self.asked: list[tuple[int, str, dict[str, str], Any]] = []
         told = self
 
@@ -43,6 +44,7 @@ class Told:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 told.asked.append((self.client_address[1], self.path, dict(self.headers), body))
+                told.meanwhile()
                 status, headers, content = told.reply
                 if status == 0:
                     self.close_connection = True
@@ -185,3 +187,14 @@ def test_verbs_are_patient(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     told.reply = (503, {}, b"{}")
     with Bot(f"http://127.0.0.1:{told.port}", api_token="t", patience_seconds=0) as hasty, pytest.raises(ServerError):
         hasty.pull()
+
+
+def test_what_is_answered_after_closing_is_not_kept_open(told: Told) -> None:
+    wire = Wire(f"http://127.0.0.1:{told.port}", "t")
+    told.meanwhile = wire.close
+    wire.post("pull", "{}")
+    assert not wire.idle
+    told.meanwhile = lambda: None
+    wire.post("pull", "{}")
+    assert len(wire.idle) == 1, "it may be used again"
+    wire.close()
