@@ -16,13 +16,22 @@ from crawler.engine.scope import Patterns
 from crawler.foundation.clock import database_now
 
 
+def let_rest(collector: Any, field: Any, urls: Any, using: str) -> None:
+    """When their policy is deleted, URLs have none and are not due; both by statements, however many they are."""
+    collector.add_field_update(ProductURL._meta.get_field("next_due_at"), None, urls)
+    collector.add_field_update(field, None, urls)
+
+
+let_rest.lazy_sub_objs = True  # type: ignore[attr-defined]
+
+
 class ProductURL(models.Model):
     """A product's page, known by the hash of its normalised URL; which policy it belongs to and when it is due."""
 
     url_hash = HashField(primary_key=True, editable=False)
     url = models.TextField()
     domain = models.ForeignKey(Domain, on_delete=models.CASCADE, related_name="product_urls", db_index=False)
-    policy = models.ForeignKey(CrawlPolicy, on_delete=models.SET_NULL, null=True, db_index=False, related_name="urls")
+    policy = models.ForeignKey(CrawlPolicy, on_delete=let_rest, null=True, db_index=False, related_name="urls")
     # None: not covered by a policy, or it has a job that is not over yet.
     next_due_at = models.DateTimeField(null=True)
     failure_streak = models.PositiveSmallIntegerField(default=0, db_default=0)

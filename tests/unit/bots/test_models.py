@@ -52,6 +52,14 @@ def test_a_job_takes_from_its_policy_what_it_is_not_given(policy: CrawlPolicy, j
     assert (own.priority, own.lock_ttl_seconds, own.max_retries) == (20, 30, 3)
 
 
+def test_urls_of_a_deleted_policy_rest(policy: CrawlPolicy, job: CrawlJob) -> None:
+    ProductURL.objects.create(url="https://amazon.co.jp/dp/2")
+    CrawlPolicy.objects.all().delete()
+    assert set(ProductURL.objects.values_list("policy", "next_due_at")) == {(None, None)}
+    job.refresh_from_db()
+    assert (job.policy, job.status) == (None, CrawlJob.STATE_PENDING)
+
+
 def test_the_constants() -> None:
     names = ("PENDING", "LOCKED", "DONE", "FAILED", "EXPIRED")
     assert [getattr(CrawlJob, f"STATE_{name}") for name in names] == [name.lower() for name in names]
