@@ -18,6 +18,8 @@ GROUPS = (
             ("Crawl jobs", "list_alt", "bots.crawljob"),
             ("Products", "sell", "bots.producturl"),
             ("Crawl results", "query_stats", "bots.crawlresult"),
+            ("Webhooks", "webhook", "bots.webhook"),
+            ("Webhook deliveries", "outbox", "bots.webhookdelivery"),
         ),
     ),
     (

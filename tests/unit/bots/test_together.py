@@ -45,11 +45,16 @@ class Crowd:
 
     def send(self, *names: str, key: UUID | None = None) -> Future[list[Row]]:
         keys = frozenset({key} if key else {uuid4() for _ in names})
-        before = len(self.table.statements) + len(self.together._queue)
+        before = self.rows_arrived()
         sent = self.threads.submit(self.together.write, keys, [(name,) for name in names])
-        while len(self.table.statements) + len(self.together._queue) == before:
+        while self.rows_arrived() <= before:
             pass
         return sent
+
+    def rows_arrived(self) -> int:
+        """Written or waiting. Less for a moment, while they go from one to the other."""
+        written = sum(len(rows) for rows in list(self.table.statements))
+        return written + sum(len(share.rows) for share in list(self.together._queue))
 
     def send_a_writer(self) -> Future[list[Row]]:
         """It is at its statement when this returns."""
