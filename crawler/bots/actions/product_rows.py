@@ -29,6 +29,7 @@ INCOMING = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS incoming_product_urls (url_hash text, url text, domain_id uuid,"
     " policy_id bigint) ON COMMIT DELETE ROWS"
 )
+EMPTY = "TRUNCATE incoming_product_urls"  # a caller's transaction may have brought others before
 COPY, NULL = "COPY incoming_product_urls FROM STDIN", r"\N"
 TAKE_OVER = """
 WITH added AS (
@@ -63,6 +64,7 @@ def known_hashes(hashes: Sequence[str]) -> set[str]:
 def _insert_postgresql(rows: Sequence[NewURL]) -> Inserted:
     with connection.cursor() as cursor:
         cursor.execute(INCOMING)
+        cursor.execute(EMPTY)
         with cursor.copy(COPY) as copy:
             copy.write("".join(_line(*row) for row in rows))
         cursor.execute(TAKE_OVER)

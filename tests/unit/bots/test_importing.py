@@ -154,3 +154,11 @@ def test_urls_with_odd_signs_arrive_whole(path: str) -> None:
     url = f"https://example.com/{path}"
     assert brought(url).added == 1
     assert ProductURL.objects.get().url == identify(url).url
+
+
+@pytest.mark.django_db
+def test_two_imports_in_one_transaction_do_not_mix() -> None:
+    assert brought(A).added == 1
+    ProductURL.objects.all().delete()
+    assert brought(B).added == 1
+    assert [one.url for one in ProductURL.objects.all()] == [B]
