@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from django.db import connections
 
 from tests.services.packages import Missing
 from tests.services.servers import Services
@@ -49,17 +48,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if IS_FIRST:
         services.stop()
         shutil.rmtree(Path(os.environ["CRAWLER_HOME"]), ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
-    """A file, as everywhere else. In memory, threads would share a cache whose locks nobody waits for."""
-    database = connections["default"].settings_dict
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    if ON_POSTGRES:
-        database["TEST"]["NAME"] = f"test_crawlspace_{worker}"
-    else:
-        database["TEST"]["NAME"] = str(Path(os.environ["CRAWLER_HOME"]) / f"test-{worker}.sqlite3")
 
 
 def pytest_report_header() -> str:
