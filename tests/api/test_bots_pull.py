@@ -151,7 +151,7 @@ def test_answered_jobs_have_used_their_hosts_time() -> None:
     for job in bot.pull():
         assert bot.submit(job["job_id"]).status_code == 201
     assert bot.pull() == []
-    Domain.objects.filter(name="slow.com").update(next_request_at=timezone.now())
+    Domain.objects.filter(name="slow.com").update(next_request_at=timezone.now() - timedelta(seconds=1))
     assert len(bot.pull()) == 2
 
 
