@@ -14,9 +14,10 @@ from django.conf import settings
 from crawler.archive import ArchiveUnavailable, open_archive
 from crawler.crawls.store import DatabaseStore
 from crawler.engine.contract import StoreUnavailable
+from crawler.engine.limits import Limits
 from crawler.engine.lines import Lines
 from crawler.engine.progress import Progress
-from crawler.engine.worker import Limits, Worker
+from crawler.engine.worker import Worker
 from crawler.fetch.client import Fetcher
 from crawler.fetch.guard import Guard
 from crawler.foundation.ids import short_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from datetime import UTC, datetime
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -11,8 +12,10 @@ from typing import Any
 from crawler.engine.contract import Claimed, DomainNews, Ending
 from crawler.engine.near import NearPages
 from crawler.engine.robots import RobotsRules
+from crawler.fetch.outcome import Failure, Response
 from crawler.fetch.politeness import HostClock
 from crawler.frontier.contract import Entry
+from crawler.web.headers import retry_after
 
 
 class Site:
@@ -62,6 +65,15 @@ class Site:
     def block(self, code: str, reason: str) -> None:
         self.blocked, self.block_reason = code, reason
         self.stop()
+
+    def note_answer(self, answer: Response | Failure, now: float) -> None:
+        """When it may be asked again depends on how it answered."""
+        if isinstance(answer, Failure):
+            self.clock.ended(now, answer.seconds, failed=answer.is_hosts_fault)
+            return
+        wanted = answer.headers.get("retry-after")
+        wait = retry_after(wanted, datetime.fromtimestamp(now, UTC)) if wanted else None
+        self.clock.ended(now, answer.seconds, answer.status, wait)
 
     def news(self) -> DomainNews:
         saved = self.clock.saved()

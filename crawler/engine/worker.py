@@ -13,8 +13,6 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from time import monotonic, sleep
 
 from crawler.archive.contract import Archive
@@ -23,6 +21,7 @@ from crawler.engine.appetite import Appetite
 from crawler.engine.committing import Committer
 from crawler.engine.contract import Batch, Committed, Outcome, PageOutcome, Store, StoreUnavailable
 from crawler.engine.crawling import Crawling
+from crawler.engine.limits import Limits
 from crawler.engine.lines import Lines
 from crawler.engine.near import COMPARED_DOCUMENTS, NearPages
 from crawler.engine.pages import PageFlow
@@ -34,33 +33,12 @@ from crawler.engine.tickets import Answer, Ticket
 from crawler.fetch.client import Fetcher
 from crawler.fetch.outcome import Failure, Request
 from crawler.frontier.contract import Entry
-from crawler.web.headers import retry_after
 
 log = logging.getLogger(__name__)
 
 
 OVERDUE = 1.5  # times the interval of renewals, which is a third of a lease
 ANSWERS_A_TURN = 64  # then the loop looks up: hosts are due, batches are full
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a worker takes on, and how often it looks up."""
-
-    sites: int = 2500
-    claims_at_once: int = 500
-    urls_in_memory: int = 20_000
-    batch_pages: int = 200
-    batch_seconds: float = 1.0
-    waited_for_seconds: float = 0.1  # a batch that a site waits for is committed so soon
-    control_seconds: float = 1.0
-    renew_seconds: float = 600.0
-    in_flight: int = 1000
-    unread_answers: int = 500  # nothing more is asked for while so many wait to be read
-    shares: bool = False  # with other workers: claims domains by and by
-    worth_waiting_seconds: float = 60.0  # for a URL that is due later, before its domain is given back
-    stop_seconds: float = 5.0  # for answers under way when asked to stop
-    full_disk_seconds: float = 5.0
 
 
 class Worker:
@@ -138,7 +116,7 @@ class Worker:
         self.appetite.waited(monotonic() - began)
         for ticket, answer in came:
             site, now = ticket.site, self.store.now()
-            self._tell_clock(site, answer, now)
+            site.note_answer(answer, now)
             self.inbox.append((ticket, answer))
             if site.queue and site.clock.ready_at <= now and self._may_start():
                 with suppress(StoreUnavailable):  # it is looked at again when its answer is read
@@ -287,14 +265,6 @@ class Worker:
             site.follow_ups.append((ticket, request))
         self._judge_host(site, answer)
         self.rota.add(site, site.clock.ready_at)
-
-    def _tell_clock(self, site: Site, answer: Answer, now: float) -> None:
-        if isinstance(answer, Failure):
-            site.clock.ended(now, answer.seconds, failed=answer.is_hosts_fault)
-            return
-        wanted = answer.headers.get("retry-after")
-        wait = retry_after(wanted, datetime.fromtimestamp(now, UTC)) if wanted else None
-        site.clock.ended(now, answer.seconds, answer.status, wait)
 
     def _judge_host(self, site: Site, answer: Answer) -> None:
         """Errors in a row, until the domain is left alone for a while."""

@@ -10,7 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from crawler.archive import ArchiveUnavailable
 from crawler.crawls.working import work
 from crawler.engine.contract import StoreUnavailable
-from crawler.engine.worker import Limits
+from crawler.engine.limits import Limits
 from crawler.processes.heartbeat import signed_in
 
 log = logging.getLogger(__name__)

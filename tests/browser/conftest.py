@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from crawler.fetch.browser.chromium import has_sandbox, needed
 from tests.browser.site import ALLOWED, FORBIDDEN, Listener, Site, Visitor, visiting
 
 
@@ -41,3 +43,14 @@ def udp() -> Iterator[Listener]:
     made = Listener()
     yield made
     made.socket.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    arguments = [] if has_sandbox() else ["--no-sandbox"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=needed(None), args=arguments)
+        yield browser
+        browser.close()

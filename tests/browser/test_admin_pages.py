@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from tests.browser import installed
-from tests.browser.test_csp import ADMIN, Visit, chromium, visiting
+from tests.browser.visits import ADMIN, Visit, visiting
 from tests.faults.platform import Platform
 
 installed.require()
 pytestmark = pytest.mark.xdist_group("browser")
-__all__ = ["chromium"]
 BOTS = f"{ADMIN}bots/"
 URLS = [f"https://shop.example.com/{path}" for path in ("offers/1", "offers/2", "product/1")]
 PAGE = "<p id=here>A page</p><script>document.body.textContent = 'scripts run'</script>"

@@ -4,61 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.fetch.browser.chromium import has_sandbox, needed
 from tests.browser import installed
+from tests.browser.visits import ADMIN, Visit, visiting
 from tests.faults.platform import Platform
 
 installed.require()
 pytestmark = pytest.mark.xdist_group("browser")
-ADMIN = "/admin/secure-admin-2025/"
-# Browsers log an error page as an error of their own.
-NO_COMPLAINT = "Failed to load resource: the server responded with a status of"
-
-
-class Visit:
-    """A browser's tab that remembers what was wrong."""
-
-    def __init__(self, page: Any, base: str) -> None:
-        self.page, self.base = page, base
-        self.complaints: list[str] = []
-        page.on("console", lambda said: self.note(said.type, said.text))
-        page.on("pageerror", lambda error: self.complaints.append(f"exception: {error}"))
-        page.on("request", lambda request: self.note_request(request.url))
-
-    def note(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning") and not text.startswith(NO_COMPLAINT):
-            self.complaints.append(f"{kind}: {text}")
-
-    def note_request(self, url: str) -> None:
-        if not url.startswith((self.base, "data:", "blob:")):
-            self.complaints.append(f"asked elsewhere: {url}")
-
-    def open(self, path: str) -> int:
-        answer = self.page.goto(f"{self.base}{path}")
-        self.page.wait_for_load_state("networkidle")
-        status: int = answer.status
-        return status
-
-    def links(self, start: str) -> list[str]:
-        found: list[str] = self.page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
-        return sorted({link for link in found if link.startswith(start)})
-
-    def log_in(self, form: str, username: str, password: str) -> None:
-        self.page.goto(f"{self.base}{form}")
-        self.page.fill("input[name=username]", username)
-        self.page.fill("input[name=password]", password)
-        self.page.click("button:has-text('Log in')")
-        self.page.wait_for_load_state("load")
-
-    def is_content(self) -> bool:
-        assert self.complaints == [], self.page.url
-        return True
 
 
 @pytest.fixture(scope="module")
@@ -69,28 +25,10 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     made.close()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    arguments = [] if has_sandbox() else ["--no-sandbox"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=needed(None), args=arguments)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def visit(platform: Platform, chromium: Any) -> Iterator[Visit]:
     with visiting(platform, chromium) as made:
         yield made
-
-
-@contextmanager
-def visiting(platform: Platform, chromium: Any) -> Iterator[Visit]:
-    context = chromium.new_context(viewport={"width": 1300, "height": 900})
-    yield Visit(context.new_page(), f"http://127.0.0.1:{platform.port}")
-    context.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ job in the transaction that makes it. Together with the bots' journals this is w
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,12 +11,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import psycopg
-
 from crawler.archive import open_reader
 from crawler.bots.exact import price_from
 from tests.faults.bot_journal import Exchange, read_journals
-from tests.faults.platform import PATIENCE_SECONDS, Platform
+from tests.faults.database import Database
+from tests.faults.platform import Platform
 
 
 @dataclass(frozen=True)
@@ -106,45 +104,18 @@ URLS = (
 )
 
 
-class Database:
-    """The platform's, as anybody else would read it."""
+class BotDatabase(Database):
+    """The platform's, and the archive beside it."""
 
     def __init__(self, platform: Platform) -> None:
-        self.url = platform.settings.get("DATABASE_URL")
-        self.file = platform.home / "crawlspace.sqlite3"
+        super().__init__(platform.settings.get("DATABASE_URL"), platform.home / "crawlspace.sqlite3")
         self.archive = platform.home / "archive"
 
-    @property
-    def vendor(self) -> str:
-        return "postgresql" if self.url else "sqlite"
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        if self.url:
-            with psycopg.connect(self.url) as connection:
-                return connection.execute(sql).fetchall()
-        reader = sqlite3.connect(self.file, timeout=PATIENCE_SECONDS)
-        try:
-            return reader.execute(sql).fetchall()
-        finally:
-            reader.close()
-
-    def one(self, sql: str) -> Any:
-        ((value,),) = self.rows(sql)
-        return value
-
     def record_flights(self) -> None:
-        if self.url:
-            with psycopg.connect(self.url) as connection:
-                connection.execute(RECORDER["postgresql"])
-            return
-        writer = sqlite3.connect(self.file, timeout=PATIENCE_SECONDS)
-        try:
-            writer.executescript(RECORDER["sqlite"])
-        finally:
-            writer.close()
+        self.run_script(RECORDER[self.vendor])
 
 
-def read_record(database: Database, journals: Path, outages: list[tuple[float, float]]) -> Record:
+def read_record(database: BotDatabase, journals: Path, outages: list[tuple[float, float]]) -> Record:
     record = Record(exchanges=read_journals(journals), outages=outages)
     record.events = [_event(*row) for row in database.rows(EVENTS)]
     read = open_reader(database.archive)

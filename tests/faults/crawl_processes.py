@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,8 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import psycopg
-
+from tests.faults.database import Database
 from tests.faults.platform import PATIENCE_SECONDS, create_database
 from tests.plugin import ON_POSTGRES
 
@@ -31,7 +29,7 @@ class CrawlProcesses:
         self.archive = folder / "archive"
         self.database = folder / "crawl.sqlite3"
         url = database_url or (create_database() if ON_POSTGRES else f"sqlite:///{self.database}")
-        self.postgres_url = url if url.startswith("postgresql") else None
+        self.read = Database(url if url.startswith("postgresql") else None, self.database)
         settings = {
             "CRAWLER_HOME": str(folder), "DATABASE_URL": url, "ARCHIVE_URL": self.archive.as_uri(),
             "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8", "LOG_LEVEL": "info",
@@ -77,18 +75,10 @@ class CrawlProcesses:
         return "".join(self.logged)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        if self.postgres_url:
-            with psycopg.connect(self.postgres_url) as connection:
-                return connection.execute(sql).fetchall()
-        reader = sqlite3.connect(self.database, timeout=PATIENCE_SECONDS)
-        try:
-            return reader.execute(sql).fetchall()
-        finally:
-            reader.close()
+        return self.read.rows(sql)
 
     def one(self, sql: str) -> Any:
-        ((value,),) = self.rows(sql)
-        return value
+        return self.read.one(sql)
 
     def __enter__(self) -> Self:
         return self

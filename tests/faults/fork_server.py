@@ -68,7 +68,7 @@ def work(
     from crawler.crawls import working
     from crawler.crawls.resuming import release_dead_claims
     from crawler.domains import claims
-    from crawler.engine.worker import Limits
+    from crawler.engine.limits import Limits
 
     signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
     stopping: list[bool] = []

@@ -18,7 +18,7 @@ import pytest
 
 from tests.faults.bot_journal import Exchange, read_journals
 from tests.faults.bot_judge import breaches
-from tests.faults.bot_record import Database, Record, read_record
+from tests.faults.bot_record import BotDatabase, Record, read_record
 from tests.faults.own_postgres import OwnPostgres
 from tests.faults.platform import PATIENCE_SECONDS, Platform, exists
 from tests.plugin import ON_POSTGRES
@@ -43,7 +43,7 @@ class Party:
     def __init__(self, platform: Platform, folder: Path) -> None:
         self.platform, self.folder = platform, folder
         self.environment = os.environ | platform.settings
-        self.database = Database(platform)
+        self.database = BotDatabase(platform)
         self.journals = folder / "journals"
         self.journals.mkdir()
         self.outages: list[tuple[float, float]] = []

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.faults.bot_record import Database
+from tests.faults.bot_record import BotDatabase
 from tests.faults.platform import PATIENCE_SECONDS, Platform
 
 pytestmark = pytest.mark.postgresql
@@ -70,7 +70,7 @@ def test_everybody_who_waits_is_answered_when_the_server_stops(platform: Platfor
     running = platform.up("--workers", "0")
     bots = start_bots(platform)
     seen = "SELECT count(*) FROM bot_configs WHERE bot_id LIKE 'bot%' AND last_seen_at IS NOT NULL"
-    until(lambda: Database(platform).one(seen) == BOTS, "the server has every request")
+    until(lambda: BotDatabase(platform).one(seen) == BOTS, "the server has every request")
     assert waiting(bots) == BOTS
     assert running.stop(signal.SIGTERM) == 0
     assert waiting(bots) == 0, "nobody was left to wait longer than the server lived"

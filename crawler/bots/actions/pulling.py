@@ -10,7 +10,7 @@ from django.db import connection
 from crawler.bots import waiting
 from crawler.bots.actions import claim_postgresql, claim_sqlite
 from crawler.bots.actions.bots import note_seen
-from crawler.bots.actions.claim_postgresql import Way
+from crawler.bots.actions.claim_postgresql import MOST_SKIPPED, Way
 from crawler.bots.answers import Credentials, Pull, Pulled, bot_disabled, wrong_credentials
 from crawler.bots.models.bot import MOST_JOBS_PER_PULL
 from crawler.bots.values import as_uuid
@@ -19,8 +19,6 @@ CLAIMS = {"postgresql": claim_postgresql.claim, "sqlite": claim_sqlite.claim}
 # Of a claim's rows.
 CREATED_AT, JOB_ID, URL, PRIORITY = range(6, 10)
 QUIET_SECONDS = 0.25
-# Fewer of the others' jobs than this are counted at every pull.
-MANY = 1000
 COUNT_SECONDS = 0.25
 MOST_REMEMBERED = 10_000
 
@@ -80,14 +78,14 @@ def _take(credentials: Credentials, most: int, domain: str | None, way: Way, cou
 
 
 class Crowd:
-    """How many jobs others hold, while they are many. To count a thousand costs as much as the rest of a pull, and it
-    is another number a moment later anyway: then a quarter of a second is not too old."""
+    """That others hold a thousand jobs or more, which is as far as we count. It costs as much as the rest of a pull, so
+    it is believed for a quarter of a second."""
 
     def __init__(self) -> None:
         self.counts: dict[str, tuple[int, float, int]] = {}
 
     def remember(self, digest: str, others: int) -> None:
-        if others >= MANY:
+        if others >= MOST_SKIPPED:
             if len(self.counts) >= MOST_REMEMBERED:
                 self.counts.clear()
             self.counts[digest] = (others, time.monotonic() + COUNT_SECONDS, waiting.WAITING.round)

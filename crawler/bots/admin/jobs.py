@@ -21,7 +21,7 @@ from crawler.bots.admin.filters import BotFilter, CreatedFilter, DomainFilter, P
 from crawler.bots.admin.job_list import JobChangeList
 from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
 from crawler.bots.admin.pages import OperatorPages, attempt, attempt_many, confirmed, row_or_404
-from crawler.bots.admin.showing import linked, shortened, shown_time, time_column, unbroken
+from crawler.bots.admin.showing import linked, linked_product, shortened, shown_time, time_column, unbroken
 from crawler.bots.models import CrawlJob
 from crawler.bots.models.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from crawler.bots.states import JobState
@@ -133,10 +133,7 @@ class JobAdmin(OperatorPages, LargeTableAdmin):
 
     @admin.display(description="URL")
     def url(self, job: CrawlJob) -> str:
-        product = queries.product_of(job.product_url_hash)
-        if product is None:
-            return f"{job.product_url_hash} (removed)"
-        return linked("producturl", product.pk, product.url)
+        return linked_product(job.product_url_hash)
 
     @admin.display(description="policy")
     def policy_link(self, job: CrawlJob) -> str:

@@ -27,7 +27,7 @@ from crawler.bots.admin.filters import (
 )
 from crawler.bots.admin.large import LargeChangeList, LargeTableAdmin
 from crawler.bots.admin.pages import page, row_or_404
-from crawler.bots.admin.showing import linked, shortened, shown_price, time_column, unbroken
+from crawler.bots.admin.showing import linked, linked_product, shortened, shown_price, time_column, unbroken
 from crawler.bots.models import CrawlResult
 from crawler.foundation.errors import Problem
 
@@ -112,10 +112,7 @@ class ResultAdmin(LargeTableAdmin, ReadOnlyAdmin):
 
     @admin.display(description="product")
     def product_link(self, result: CrawlResult) -> str:
-        product = queries.product_of(result.product_url_hash)
-        if product is None:
-            return f"{result.product_url_hash} (removed)"
-        return linked("producturl", product.pk, product.url)
+        return linked_product(result.product_url_hash)
 
     @admin.display(description="job")
     def job_link(self, result: CrawlResult) -> str:

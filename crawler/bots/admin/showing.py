@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
+from crawler.bots.admin import queries
 from crawler.bots.exact import as_number
 
 CENTS = Decimal("0.01")
@@ -38,6 +39,11 @@ def shortened(text: str, most: int) -> str:
 def linked(model: str, key: Any, text: object) -> str:
     """To a row's page."""
     return format_html('<a class="bots-link" href="{}">{}</a>', reverse(f"admin:bots_{model}_change", args=[key]), text)
+
+
+def linked_product(url_hash: str) -> str:
+    product = queries.product_of(url_hash)
+    return linked("producturl", product.pk, product.url) if product else f"{url_hash} (removed)"
 
 
 def time_column(field: str, description: str) -> Callable[[Any], str]:

@@ -17,8 +17,8 @@ from typing import IO, Protocol
 
 from crawler.cli.crawling.figures import Eye, Figures, of_line, sum_of
 from crawler.cli.crawling.place import Lock
+from crawler.engine.limits import Limits
 from crawler.engine.progress import Progress
-from crawler.engine.worker import Limits
 
 REPLACEMENTS = 5
 STOP_SECONDS = 20.0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from crawler.integrations.client import errands
 from crawler.integrations.client.channel import Channel
+from crawler.integrations.client.desk import Desk
 from crawler.integrations.client.errors import BotError, InvalidResult
 from crawler.integrations.client.holding import Held, Send
 from crawler.integrations.client.jobs import Answer, Failure, GiveBack, Job, Result
@@ -56,6 +57,16 @@ def excused(job: Job, error: BaseException) -> Answer:
 
 def answered(held: Held, answer: Answer) -> Answered:
     return Answered(held, answer, errands.encode(held.job, answer))
+
+
+def deliver(desk: Desk, message: Answered | Replied | None, now: float) -> None:
+    """To the desk; None is the wish to stop."""
+    if message is None:
+        desk.stop(now)
+    elif isinstance(message, Replied):
+        desk.replied(message.channel, message.outcome, now)
+    else:
+        desk.answered(*message, now)
 
 
 def ask(wire: errands.Wire, send: Send) -> Replied:

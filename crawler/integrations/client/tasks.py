@@ -6,7 +6,16 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from crawler.integrations.client.attempts import Answered, AsyncHandler, Replied, answered, ask, checked, excused
+from crawler.integrations.client.attempts import (
+    Answered,
+    AsyncHandler,
+    Replied,
+    answered,
+    ask,
+    checked,
+    deliver,
+    excused,
+)
 from crawler.integrations.client.desk import Desk
 from crawler.integrations.client.errands import Wire
 from crawler.integrations.client.holding import Begin, Command, Held, Summary
@@ -83,13 +92,7 @@ class Tasks:
         return answered(held, answer)
 
     def _take(self, message: Answered | Replied | None) -> None:
-        now = time.monotonic()
-        if message is None:
-            self.desk.stop(now)
-        elif isinstance(message, Replied):
-            self.desk.replied(message.channel, message.outcome, now)
-        else:
-            self.desk.answered(*message, now)
+        deliver(self.desk, message, time.monotonic())
 
     async def _dismiss(self) -> None:
         """Handlers of jobs that were given back have nobody to report to."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from crawler.integrations.client.attempts import Answered, Handler, Replied, ask, attempt
+from crawler.integrations.client.attempts import Answered, Handler, Replied, ask, attempt, deliver
 from crawler.integrations.client.desk import Desk
 from crawler.integrations.client.errands import Wire
 from crawler.integrations.client.holding import Begin, Summary
@@ -65,13 +65,7 @@ class Threads:
             pass
 
     def _take(self, message: Answered | Replied | None) -> None:
-        now = time.monotonic()
-        if message is None:
-            self.desk.stop(now)
-        elif isinstance(message, Replied):
-            self.desk.replied(message.channel, message.outcome, now)
-        else:
-            self.desk.answered(*message, now)
+        deliver(self.desk, message, time.monotonic())
 
     def _crew(self, count: int, name: str, work: Callable[[Any], Answered | Replied]) -> queue.SimpleQueue[Any]:
         """Threads that do not keep the program from ending: a handler may hang for ever."""

@@ -19,8 +19,9 @@ from crawler.archive.contract import Archive
 from crawler.crawls import actions
 from crawler.crawls.models import Crawl, CrawlLog, Document, FrontierURL
 from crawler.crawls.store import DatabaseStore
+from crawler.engine.limits import Limits
 from crawler.engine.progress import Progress
-from crawler.engine.worker import Limits, Worker
+from crawler.engine.worker import Worker
 from crawler.fetch.client import Fetcher
 from tests.faults.engine_site import Answers, Asked, LoopbackSite, Reply
 from tests.unit.fetch.loopback import loopback_fetcher

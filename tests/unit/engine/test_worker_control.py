@@ -9,7 +9,7 @@ import pytest
 
 from crawler.crawls.models import Crawl, CrawlLog, CrawlRun, FrontierURL, PageBudget
 from crawler.domains.models import Domain, RobotsRecord
-from crawler.engine.worker import Limits
+from crawler.engine.limits import Limits
 from tests.faults.engine_site import Asked, Reply
 from tests.services.servers import free_port
 from tests.unit.engine.in_process import LIMITS, Crawling, Once, Replies, SkippingStore, crawling, page

@@ -79,7 +79,7 @@ class ServerModel:
             return {"success": False, "status_code": 400, "error": "job_not_locked", "detail": row.status}
         if row.fence != one["fence"]:
             return {"success": False, "status_code": 403, "error": "not_assigned", "detail": "pulled again"}
-        if one.get("currency") == "XXX":
+        if one.get("currency") == "ZZZ":
             return {"success": False, "status_code": 400, "error": "validation_error", "detail": {"currency": ["no"]}}
         row.answers.append(one["success"])
         row.status = "done" if one["success"] else "pending"

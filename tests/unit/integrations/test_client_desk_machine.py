@@ -16,7 +16,7 @@ from crawler.integrations.client.jobs import Answer
 from tests.unit.integrations.server_model import ServerModel
 
 WORKERS = 3
-ANSWERS: list[Answer] = [Result(1, "EUR"), Result(1, "EUR"), Result(2, "XXX"), Failure("broken"), GiveBack()]
+ANSWERS: list[Answer] = [Result(1, "EUR"), Result(1, "EUR"), Result(2, "ZZZ"), Failure("broken"), GiveBack()]
 FATES = ["answered", "answered", "answered", "lost", "never sent", "failed"]
 ENDS = ("done", "failed", "released", "lost")
 

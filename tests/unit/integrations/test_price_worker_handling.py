@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from ipaddress import ip_network
 
 import pytest
 
 from crawler.integrations.client import Failure, GiveBack, Job, Result
-from crawler.integrations.price_worker import Manners, Pages
+from crawler.integrations.price_worker import Pages
 from crawler.integrations.price_worker.handling import PriceHandler
 from tests.faults.shop import Answer, Shop, leads_to, product, zipped
-
-MANNERS = Manners("PriceTest/1", (ip_network("127.0.0.0/8"),), delay_seconds=0.0, max_body_bytes=200_000)
-
-
-@pytest.fixture
-def shop() -> Iterator[Shop]:
-    made = Shop()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def pages() -> Iterator[Pages]:
-    with Pages(MANNERS) as made:
-        yield made
 
 
 def job(url: str, retry_count: int = 0) -> Job:

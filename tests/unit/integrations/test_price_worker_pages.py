@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from ipaddress import ip_network
 
 import pytest
 
@@ -13,21 +11,6 @@ from crawler.integrations.price_worker import Manners, Pages
 from crawler.integrations.price_worker.reasons import Stopped, Unfetched
 from tests.faults.shop import Answer, Shop, leads_to
 from tests.services.servers import free_port
-
-MANNERS = Manners("PriceTest/1", (ip_network("127.0.0.0/8"),), delay_seconds=0.0, timeout_seconds=10.0)
-
-
-@pytest.fixture
-def shop() -> Iterator[Shop]:
-    made = Shop()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def pages() -> Iterator[Pages]:
-    with Pages(MANNERS) as made:
-        yield made
 
 
 def reason(pages: Pages, url: str) -> str:
@@ -108,14 +91,14 @@ def test_a_page_without_a_type_is_looked_at(shop: Shop, pages: Pages) -> None:
     assert pages.get(shop.url("/x")).status == 200
 
 
-def test_what_takes_too_long_is_given_up(shop: Shop) -> None:
+def test_what_takes_too_long_is_given_up(shop: Shop, manners: Manners) -> None:
     shop.held.add("/slow")
-    with Pages(replace(MANNERS, timeout_seconds=0.2)) as pages:
+    with Pages(replace(manners, timeout_seconds=0.2)) as pages:
         assert reason(pages, shop.url("/slow")) == "timeout after 0.2 s"
 
 
-def test_what_is_not_public_is_not_asked(shop: Shop) -> None:
-    with Pages(replace(MANNERS, allowed_networks=())) as pages:
+def test_what_is_not_public_is_not_asked(shop: Shop, manners: Manners) -> None:
+    with Pages(replace(manners, allowed_networks=())) as pages:
         said = reason(pages, shop.url("/x"))
     assert (
         said.startswith("may not be fetched: 127.0.0.1: 127.0.0.1 is not public") and "FETCH_ALLOWED_NETWORKS" in said
@@ -128,9 +111,9 @@ def test_a_host_that_is_away_has_its_reason(pages: Pages) -> None:
     assert reason(pages, "ftp://127.0.0.1/x").startswith("cannot be fetched: not an http or https URL")
 
 
-def test_a_host_is_asked_one_at_a_time_with_its_delay(shop: Shop) -> None:
+def test_a_host_is_asked_one_at_a_time_with_its_delay(shop: Shop, manners: Manners) -> None:
     urls = [shop.sells(f"/{number}", "1") for number in range(10)]
-    with Pages(replace(MANNERS, delay_seconds=0.05)) as pages, ThreadPoolExecutor(10) as threads:
+    with Pages(replace(manners, delay_seconds=0.05)) as pages, ThreadPoolExecutor(10) as threads:
         assert all(answer.status == 200 for answer in threads.map(pages.get, urls))
     assert len(shop.visits) == 11
     assert min(shop.gaps()) >= 0.045  # two clocks: ours of the day, the shop's monotonic
@@ -196,10 +179,10 @@ def test_stop_ends_what_was_not_begun_and_lets_the_rest_finish(shop: Shop, pages
     assert shop.pages_asked() == ["/slow"]
 
 
-def test_leaving_ends_everything(shop: Shop) -> None:
+def test_leaving_ends_everything(shop: Shop, manners: Manners) -> None:
     shop.held.add("/slow")
     with ThreadPoolExecutor(1) as threads:
-        with Pages(MANNERS) as pages:
+        with Pages(manners) as pages:
             begun = threads.submit(pages.get, shop.url("/slow"))
             shop.wait_until_asked("/slow")
         assert isinstance(begun.exception(), Stopped)
